@@ -1,0 +1,204 @@
+//! What is counted while a workload runs.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+
+use super::Halt;
+use crate::clock::Clock;
+use crate::data::Mismatch;
+use crate::histogram::Histogram;
+use crate::record::{FAULTS_KEPT, FailedOp, OpKind, OpStats, Outcome, Reached, Repeat, Status, Warning, WarningCode};
+use crate::target::{Fault, FaultKind, Target};
+use crate::workload::Workload;
+
+/// The histograms of one workload, one for each kind of operation: 100 KiB that are used again and again.
+#[derive(Clone, Debug, Default)]
+pub struct Meters {
+    pub(super) read: Histogram,
+    pub(super) write: Histogram,
+    pub(super) sync: Histogram,
+    pub(super) open: Histogram,
+    pub(super) close: Histogram,
+}
+
+impl Meters {
+    /// Empty histograms on the heap (they are too large for many stacks).
+    #[must_use]
+    pub fn boxed() -> Box<Self> {
+        Box::default()
+    }
+
+    pub(super) fn clear(&mut self) {
+        for histogram in [&mut self.read, &mut self.write, &mut self.sync, &mut self.open, &mut self.close] {
+            if !histogram.is_empty() {
+                histogram.clear();
+            }
+        }
+    }
+
+    /// Records an opening or closing if it is wanted.
+    pub(super) fn time(&mut self, op: OpKind, wanted: bool, start: u64, end: u64, tally: &mut Tally) {
+        if !wanted {
+            return;
+        }
+        let histogram = if op == OpKind::Open { &mut self.open } else { &mut self.close };
+        match end.checked_sub(start) {
+            Some(ns) => histogram.record(ns),
+            None => tally.clock_steps += 1,
+        }
+    }
+
+    pub(super) fn sync<C: Clock, T: Target>(
+        &mut self,
+        clock: &C,
+        target: &mut T,
+        tally: &mut Tally,
+        last_end: &mut u64,
+    ) -> Result<(), Halt> {
+        let start = clock.now_ns();
+        let result = target.sync();
+        let end = clock.now_ns();
+        *last_end = end;
+        if let Err(fault) = result {
+            return tally.fault(OpKind::Sync, 0, fault);
+        }
+        match end.checked_sub(start) {
+            Some(ns) => self.sync.record(ns),
+            None => tally.clock_steps += 1,
+        }
+        Ok(())
+    }
+}
+
+/// Everything about a workload's run that is not a latency.
+pub(super) struct Tally {
+    pub read_bytes: u64,
+    pub write_bytes: u64,
+    pub warnings: Vec<Warning>,
+    pub clock_steps: u64,
+    pub short_transfers: u64,
+    pub open: bool,
+    repeats: Vec<Repeat>,
+    verified_bytes: u64,
+    fault_count: u64,
+    faults: Vec<FailedOp>,
+    max_errors: u64,
+}
+
+impl Tally {
+    pub(super) fn new(workload: &Workload) -> Self {
+        Self {
+            read_bytes: 0,
+            write_bytes: 0,
+            warnings: Vec::new(),
+            clock_steps: 0,
+            short_transfers: 0,
+            open: false,
+            // So that no repeat allocates; a bound keeps an absurd count from taking all memory at once.
+            repeats: Vec::with_capacity(workload.repeats.min(1 << 16) as usize),
+            verified_bytes: 0,
+            fault_count: 0,
+            faults: Vec::new(),
+            max_errors: u64::from(workload.max_errors),
+        }
+    }
+
+    pub(super) fn forget_warm_up(&mut self) {
+        self.repeats.clear();
+        (self.read_bytes, self.write_bytes, self.verified_bytes) = (0, 0, 0);
+    }
+
+    pub(super) fn add_repeat(&mut self, repeat: Repeat) {
+        self.repeats.push(repeat);
+    }
+
+    /// Notes a fault that ends the workload.
+    #[cold]
+    pub(super) fn fail<R>(&mut self, op: OpKind, offset: u64, fault: Fault) -> Result<R, Halt> {
+        self.fault_count += 1;
+        if self.faults.len() < FAULTS_KEPT {
+            self.faults.push(FailedOp { op, offset, fault });
+        }
+        Err(Halt::Failed)
+    }
+
+    /// Notes a fault that ends the workload only if it is final or one too many.
+    #[cold]
+    pub(super) fn fault(&mut self, op: OpKind, offset: u64, fault: Fault) -> Result<(), Halt> {
+        let is_final = fault.kind.is_final();
+        let result = self.fail(op, offset, fault);
+        if is_final || self.fault_count > self.max_errors { result } else { Ok(()) }
+    }
+
+    pub(super) fn checked(&mut self, found: Result<(), Mismatch>, bytes: usize, op: OpKind) -> Result<(), Halt> {
+        match found {
+            Ok(()) => {
+                self.verified_bytes += bytes as u64;
+                Ok(())
+            }
+            Err(mismatch) => {
+                let (Mismatch::Misplaced { offset, .. }
+                | Mismatch::Stale { offset, .. }
+                | Mismatch::Differs { offset, .. }) = mismatch;
+                self.fault(op, offset, Fault::new(FaultKind::Corrupt, mismatch.to_string()))
+            }
+        }
+    }
+
+    pub(super) fn into_outcome(mut self, status: Status, reached: Option<Reached>, meters: &Meters) -> Outcome {
+        if self.clock_steps > 0 {
+            self.warnings.push(Warning::new(
+                WarningCode::ClockStepped,
+                format!(
+                    "the clock stepped back {} times; latencies across a step are left out of the distribution",
+                    self.clock_steps
+                ),
+            ));
+        }
+        if reached == Some(Reached::Cache) && self.write_bytes > 0 {
+            self.warnings.push(Warning::new(
+                WarningCode::NotDurable,
+                "written data reached a cache only: the rate is that of memory, not of the medium",
+            ));
+        }
+        let mut warnings = self.warnings;
+        dedupe(&mut warnings);
+        let rows = [
+            (OpKind::Read, self.read_bytes, &meters.read),
+            (OpKind::Write, self.write_bytes, &meters.write),
+            (OpKind::Sync, 0, &meters.sync),
+            (OpKind::Open, 0, &meters.open),
+            (OpKind::Close, 0, &meters.close),
+        ];
+        let wrote = self.write_bytes > 0;
+        Outcome {
+            status,
+            elapsed_ns: self.repeats.iter().map(|r| r.elapsed_ns).sum(),
+            bytes: self.read_bytes + self.write_bytes,
+            reached: reached.filter(|_| wrote),
+            ops: rows
+                .into_iter()
+                .filter(|(_, _, histogram)| !histogram.is_empty())
+                .map(|(op, bytes, histogram)| OpStats::from_histogram(op, bytes, histogram))
+                .collect(),
+            repeats: self.repeats,
+            verified_bytes: self.verified_bytes,
+            fault_count: self.fault_count,
+            faults: self.faults,
+            warnings,
+        }
+    }
+}
+
+/// Keeps the first of equal warnings; there are few.
+fn dedupe(warnings: &mut Vec<Warning>) {
+    let mut kept: Vec<Warning> = Vec::with_capacity(warnings.len());
+    for warning in warnings.drain(..) {
+        if !kept.contains(&warning) {
+            kept.push(warning);
+        }
+    }
+    *warnings = kept;
+}

@@ -1,0 +1,61 @@
+//! How many operations, in which region: the workload's sizes against the target's.
+
+use alloc::format;
+
+use crate::target::{Fault, FaultKind, Ownership, Target};
+use crate::units::format_bytes;
+use crate::workload::{FileMode, Workload};
+
+/// The sizes of one repeat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Plan {
+    /// Blocks that offsets are taken from; at least 1.
+    pub region_blocks: u64,
+    /// The bytes they are part of; a layout writes all of these.
+    pub region_bytes: u64,
+    /// Operations in a repeat; `u64::MAX` where only the time ends it.
+    pub ops: u64,
+}
+
+pub(super) fn resolve<T: Target>(workload: &Workload, target: &mut T) -> Result<Plan, Fault> {
+    let block = u64::from(workload.block_bytes);
+    let unsupported = |message| Fault::new(FaultKind::Unsupported, message);
+    let region_bytes = match (workload.file, workload.file_bytes) {
+        (FileMode::Append, _) => workload.size_bytes.or(workload.file_bytes).unwrap_or(u64::MAX),
+        (FileMode::New, Some(bytes)) => bytes,
+        (FileMode::New, None) => match workload.size_bytes {
+            Some(bytes) => bytes,
+            None => return Err(unsupported("a new file needs a size: give size or file-size".into())),
+        },
+        (FileMode::Existing, Some(bytes)) => {
+            if target.ownership() != Ownership::Own {
+                let len = target.len_bytes()?;
+                if bytes > len {
+                    return Err(unsupported(format!(
+                        "the target has {} ({len} bytes), less than file-size = {} ({bytes} bytes): make file-size \
+                         smaller, or `all`",
+                        format_bytes(len),
+                        format_bytes(bytes)
+                    )));
+                }
+            }
+            bytes
+        }
+        (FileMode::Existing, None) => {
+            if target.ownership() == Ownership::Own {
+                return Err(unsupported("a directory has no size of its own: give file-size or size".into()));
+            }
+            target.len_bytes()?
+        }
+    };
+    let region_blocks = region_bytes / block;
+    if region_blocks == 0 {
+        return Err(unsupported(format!("{region_bytes} bytes do not hold one block of {block} bytes")));
+    }
+    let ops = match (workload.size_bytes, workload.time_ns) {
+        (Some(bytes), _) => bytes / block,
+        (None, Some(_)) => u64::MAX,
+        (None, None) => region_blocks,
+    };
+    Ok(Plan { region_blocks, region_bytes, ops })
+}

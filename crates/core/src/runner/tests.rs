@@ -1,0 +1,530 @@
+//! The runner against a target in virtual time: every nanosecond is accounted for.
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::cell::RefCell;
+
+use super::*;
+use crate::clock::VirtualClock;
+use crate::record::{Latency, OpStats};
+use crate::target::{Fault, Ownership};
+use crate::workload::{Data, Direct};
+use proptest::prelude::*;
+
+const READ_NS: u64 = 1_000;
+const WRITE_NS: u64 = 2_000;
+const SYNC_NS: u64 = 50_000;
+const OPEN_NS: u64 = 7_000;
+const CLOSE_NS: u64 = 3_000;
+const DRAIN_NS: u64 = 11_000;
+
+/// Memory behind a clock, with a log of calls and faults at will.
+struct Ram<'c> {
+    clock: &'c VirtualClock,
+    bytes: Vec<u8>,
+    contents: Contents,
+    ownership: Ownership,
+    open: bool,
+    log: RefCell<Vec<String>>,
+    calls: u64,
+    /// What happens instead of the n-th read or write after the layout.
+    upsets: BTreeMap<u64, Upset>,
+    laying_out: bool,
+    slow_ops: BTreeMap<u64, u64>,
+}
+
+#[derive(Clone)]
+enum Upset {
+    Fail(FaultKind),
+    Short(usize),
+    ClockBack(u64),
+    Lose,
+}
+
+impl<'c> Ram<'c> {
+    fn new(clock: &'c VirtualClock) -> Self {
+        Self {
+            clock,
+            bytes: Vec::new(),
+            contents: Contents::default(),
+            ownership: Ownership::Own,
+            open: false,
+            log: RefCell::default(),
+            calls: 0,
+            upsets: BTreeMap::new(),
+            laying_out: false,
+            slow_ops: BTreeMap::new(),
+        }
+    }
+
+    fn note(&self, what: &str) {
+        self.log.borrow_mut().push(what.into());
+    }
+
+    fn log(&self) -> String {
+        self.log.borrow().join(" ")
+    }
+
+    /// Passes the time of an operation and says what upsets it.
+    fn upset(&mut self, ns: u64) -> Result<Option<Upset>, Fault> {
+        assert!(self.open, "used while closed");
+        if self.laying_out {
+            self.clock.advance_ns(1_000_000);
+            return Ok(None);
+        }
+        let nth = self.calls;
+        self.calls += 1;
+        self.clock.advance_ns(ns + self.slow_ops.get(&nth).copied().unwrap_or(0));
+        match self.upsets.get(&nth).cloned() {
+            Some(Upset::Fail(kind)) => Err(Fault::new(kind, "made to fail")),
+            Some(Upset::ClockBack(ns)) => {
+                self.clock.set_ns(self.clock.now_ns() - ns);
+                Ok(None)
+            }
+            upset => Ok(upset),
+        }
+    }
+}
+
+impl Target for Ram<'_> {
+    fn open(&mut self, how: OpenAs) -> Result<(), Fault> {
+        assert!(!self.open, "opened twice");
+        self.clock.advance_ns(OPEN_NS);
+        self.open = true;
+        self.laying_out = how == OpenAs::Layout;
+        self.note(match how {
+            OpenAs::Read => "open-r",
+            OpenAs::ReadWrite => "open-rw",
+            OpenAs::Append => "open-a",
+            OpenAs::New { .. } => "open-new",
+            OpenAs::Layout => "open-layout",
+        });
+        if matches!(how, OpenAs::New { .. }) {
+            self.bytes.clear();
+        }
+        Ok(())
+    }
+
+    fn close(&mut self) -> Result<(), Fault> {
+        assert!(self.open, "closed twice");
+        self.clock.advance_ns(CLOSE_NS);
+        self.open = false;
+        self.laying_out = false;
+        self.note("close");
+        Ok(())
+    }
+
+    fn read(&mut self, offset: u64, buf: &mut [u8]) -> Result<usize, Fault> {
+        self.note("r");
+        let upset = self.upset(READ_NS)?;
+        let at = offset as usize;
+        let there = self.bytes.get(at..).unwrap_or(&[]);
+        let len = there.len().min(buf.len());
+        buf[..len].copy_from_slice(&there[..len]);
+        match upset {
+            Some(Upset::Short(len)) => Ok(len),
+            _ => Ok(len),
+        }
+    }
+
+    fn write(&mut self, offset: u64, data: &[u8]) -> Result<usize, Fault> {
+        self.note("w");
+        match self.upset(WRITE_NS)? {
+            Some(Upset::Short(len)) => return Ok(len),
+            Some(Upset::Lose) => return Ok(data.len()),
+            _ => {}
+        }
+        let end = offset as usize + data.len();
+        if self.bytes.len() < end {
+            self.bytes.resize(end, 0);
+        }
+        self.bytes[offset as usize..end].copy_from_slice(data);
+        Ok(data.len())
+    }
+
+    fn sync(&mut self) -> Result<(), Fault> {
+        self.note("sync");
+        self.clock.advance_ns(SYNC_NS);
+        Ok(())
+    }
+
+    fn drain(&mut self) -> Result<(), Fault> {
+        self.clock.advance_ns(DRAIN_NS);
+        Ok(())
+    }
+
+    fn len_bytes(&mut self) -> Result<u64, Fault> {
+        Ok(self.bytes.len() as u64)
+    }
+
+    fn truncate(&mut self) -> Result<(), Fault> {
+        self.note("truncate");
+        self.bytes.clear();
+        Ok(())
+    }
+
+    fn contents(&self) -> Contents {
+        self.contents
+    }
+
+    fn set_contents(&mut self, contents: Contents) {
+        self.contents = contents;
+    }
+
+    fn ownership(&self) -> Ownership {
+        self.ownership
+    }
+}
+
+fn writes(n: u64) -> Workload {
+    Workload {
+        read_percent: 0,
+        file: FileMode::New,
+        block_bytes: 512,
+        size_bytes: Some(n * 512),
+        drain: false,
+        ..Workload::named("writes")
+    }
+}
+
+fn reads(n: u64) -> Workload {
+    Workload { block_bytes: 512, file_bytes: Some(n * 512), drain: false, ..Workload::named("reads") }
+}
+
+fn run(workload: &Workload, target: &mut Ram<'_>) -> Outcome {
+    let mut buf = vec![0; 64 * 1024];
+    let mut meters = Meters::boxed();
+    Runner::new(target.clock, &mut buf, &mut meters).run(workload, target, &mut ())
+}
+
+fn op(outcome: &Outcome, op: OpKind) -> &OpStats {
+    outcome.op(op).unwrap()
+}
+
+#[test]
+fn every_nanosecond_is_accounted_for() {
+    let clock = VirtualClock::new();
+    let mut target = Ram::new(&clock);
+    let workload = Workload {
+        repeats: 2,
+        sync: SyncPolicy::Every { ops: 2 },
+        drain: true,
+        pause_ns: 123_456_789,
+        time_open_close: true,
+        ..writes(5)
+    };
+    let outcome = run(&workload, &mut target);
+    assert_eq!(outcome.status, Status::Done);
+    let repeat = 5 * WRITE_NS + 3 * SYNC_NS + DRAIN_NS;
+    assert_eq!(outcome.elapsed_ns, 2 * repeat);
+    assert_eq!(outcome.bytes, 2 * 5 * 512);
+    assert_eq!(outcome.reached, Some(Reached::Medium));
+    let expected =
+        Repeat { elapsed_ns: repeat, bytes: 2560, count: 5, min_ns: WRITE_NS, max_ns: WRITE_NS, sum_ns: 5 * WRITE_NS };
+    assert_eq!(outcome.repeats, [expected, expected]);
+    for (kind, count, ns) in [
+        (OpKind::Write, 10, WRITE_NS),
+        (OpKind::Sync, 6, SYNC_NS),
+        (OpKind::Open, 2, OPEN_NS),
+        (OpKind::Close, 2, CLOSE_NS),
+    ] {
+        let stats = op(&outcome, kind);
+        assert_eq!(
+            (stats.count, stats.latency_ns.min, stats.latency_ns.max, stats.latency_ns.mean),
+            (count, ns, ns, ns)
+        );
+        assert_eq!(stats.latency_ns.sum, count * ns);
+    }
+    assert_eq!(clock.now_ns(), 2 * (OPEN_NS + repeat + CLOSE_NS) + 123_456_789, "nothing else passed");
+    let once = "open-new w w sync w w sync w sync close";
+    assert_eq!(target.log(), [once, once].join(" "));
+}
+
+#[test]
+fn reading_lays_the_file_out_first_and_only_once() {
+    let clock = VirtualClock::new();
+    let mut target = Ram::new(&clock);
+    let outcome = run(&reads(3), &mut target);
+    assert_eq!(target.log(), "open-layout w sync close open-r r r r close");
+    assert_eq!((outcome.elapsed_ns, outcome.reached), (3 * READ_NS, None));
+    target.log.borrow_mut().clear();
+    run(&reads(2), &mut target);
+    assert_eq!(target.log(), "open-r r r close");
+}
+
+#[test]
+fn another_kind_of_data_is_laid_out_anew() {
+    let clock = VirtualClock::new();
+    let mut target = Ram::new(&clock);
+    run(&writes(4), &mut target);
+    run(&reads(4), &mut target);
+    run(&Workload { data: Data::Zeros, ..reads(4) }, &mut target);
+    let log = target.log();
+    assert_eq!(log.matches("open-layout").count(), 1, "{log}");
+}
+
+#[test]
+fn a_file_opened_once_is_truncated_between_repeats() {
+    let clock = VirtualClock::new();
+    let mut target = Ram::new(&clock);
+    run(&Workload { repeats: 2, reopen: Reopen::Once, sync: SyncPolicy::End, ..writes(1) }, &mut target);
+    assert_eq!(target.log(), "open-new w sync truncate w sync close");
+}
+
+#[test]
+fn appending_goes_on_where_the_file_ends() {
+    let clock = VirtualClock::new();
+    let mut target = Ram::new(&clock);
+    run(&Workload { file: FileMode::Append, repeats: 3, ..writes(2) }, &mut target);
+    assert_eq!(target.bytes.len(), 3 * 2 * 512);
+}
+
+#[test]
+fn warm_up_is_run_and_forgotten() {
+    let clock = VirtualClock::new();
+    let mut target = Ram::new(&clock);
+    target.slow_ops.insert(0, 5_000_000);
+    let outcome = run(&Workload { warm_up: 1, repeats: 2, ..writes(3) }, &mut target);
+    assert_eq!(op(&outcome, OpKind::Write).count, 6);
+    assert_eq!(op(&outcome, OpKind::Write).latency_ns.max, WRITE_NS);
+    assert_eq!((outcome.repeats.len(), outcome.bytes), (2, 6 * 512));
+    assert_eq!(target.calls, 9);
+}
+
+#[test]
+fn a_time_limit_ends_a_repeat() {
+    let clock = VirtualClock::new();
+    let mut target = Ram::new(&clock);
+    let workload = Workload { time_ns: Some(10 * READ_NS), ..reads(4) };
+    let outcome = run(&workload, &mut target);
+    assert_eq!(op(&outcome, OpKind::Read).count, 10, "round and round until the time is over");
+    let workload = Workload { size_bytes: Some(3 * 512), ..workload };
+    assert_eq!(op(&run(&workload, &mut target), OpKind::Read).count, 3, "the size comes first");
+}
+
+#[test]
+fn mixed_reads_and_writes_are_counted_apart() {
+    let clock = VirtualClock::new();
+    let mut target = Ram::new(&clock);
+    let workload = Workload { read_percent: 75, order: Order::Random, size_bytes: Some(400 * 512), ..reads(100) };
+    let outcome = run(&workload, &mut target);
+    assert_eq!((op(&outcome, OpKind::Read).count, op(&outcome, OpKind::Write).count), (300, 100));
+    assert_eq!(outcome.elapsed_ns, 300 * READ_NS + 100 * WRITE_NS);
+}
+
+#[test]
+fn the_first_error_stops_unless_more_are_allowed() {
+    let clock = VirtualClock::new();
+    let mut target = Ram::new(&clock);
+    target.upsets.insert(2, Upset::Fail(FaultKind::Io));
+    let outcome = run(&writes(5), &mut target);
+    assert_eq!(outcome.status, Status::Failed);
+    assert_eq!((outcome.bytes, outcome.fault_count, outcome.faults[0].offset), (2 * 512, 1, 1024));
+    assert_eq!(outcome.elapsed_ns, 3 * WRITE_NS, "the failed operation took its time too");
+    assert!(!target.open);
+
+    let mut target = Ram::new(&clock);
+    target.upsets.insert(2, Upset::Fail(FaultKind::Io));
+    let outcome = run(&Workload { max_errors: 1, ..writes(5) }, &mut target);
+    assert_eq!((outcome.status, outcome.bytes, outcome.fault_count), (Status::Done, 4 * 512, 1));
+}
+
+#[test]
+fn a_full_medium_stops_whatever_is_allowed() {
+    let clock = VirtualClock::new();
+    let mut target = Ram::new(&clock);
+    target.upsets.insert(1, Upset::Fail(FaultKind::NoSpace));
+    let outcome = run(&Workload { max_errors: 9, ..writes(5) }, &mut target);
+    assert_eq!((outcome.status, outcome.bytes), (Status::Failed, 512));
+}
+
+#[test]
+fn short_transfers_are_errors_but_for_compatibility() {
+    let clock = VirtualClock::new();
+    let mut target = Ram::new(&clock);
+    target.upsets.insert(1, Upset::Short(100));
+    let outcome = run(&writes(3), &mut target);
+    assert_eq!(outcome.faults[0].fault.kind, FaultKind::Short);
+
+    let mut target = Ram::new(&clock);
+    target.upsets.insert(1, Upset::Short(100));
+    let outcome = run(&Workload { accept_short: true, ..writes(3) }, &mut target);
+    assert_eq!((outcome.status, outcome.bytes), (Status::Done, 3 * 512));
+    assert!(outcome.warnings.iter().any(|w| w.code == WarningCode::ShortTransfer));
+}
+
+#[test]
+fn a_clock_that_steps_back_is_noticed_and_spoils_nothing() {
+    let clock = VirtualClock::new();
+    clock.set_ns(1_000_000_000);
+    let mut target = Ram::new(&clock);
+    target.upsets.insert(1, Upset::ClockBack(900_000_000));
+    let outcome = run(&writes(4), &mut target);
+    assert_eq!(outcome.status, Status::Done);
+    let write = op(&outcome, OpKind::Write);
+    assert_eq!((write.count, write.latency_ns.max, outcome.bytes), (3, WRITE_NS, 4 * 512));
+    assert_eq!(outcome.elapsed_ns, 3 * WRITE_NS, "the sum of the latencies instead");
+    assert!(outcome.warnings.iter().any(|w| w.code == WarningCode::ClockStepped));
+}
+
+#[test]
+fn stalls_are_counted() {
+    let clock = VirtualClock::new();
+    let mut target = Ram::new(&clock);
+    target.slow_ops.insert(3, 20_000_000);
+    target.slow_ops.insert(4, 900_000);
+    let outcome = run(&writes(100), &mut target);
+    let write = op(&outcome, OpKind::Write);
+    assert_eq!((write.stalls.count, write.stalls.threshold_ns), (1, 1_000_000));
+    assert_eq!(write.latency_ns.max, 20_000_000 + WRITE_NS);
+}
+
+#[test]
+fn a_lost_write_is_found() {
+    let clock = VirtualClock::new();
+    for order in [Order::Sequential, Order::RandomOnce, Order::Random] {
+        let mut target = Ram::new(&clock);
+        let workload = Workload { verify: Verify::Full, order, file: FileMode::Existing, ..writes(20) };
+        let workload = Workload { file_bytes: Some(20 * 512), ..workload };
+        let outcome = run(&workload, &mut target);
+        assert_eq!((outcome.status, outcome.verified_bytes), (Status::Done, 20 * 512), "{order:?}");
+        target.upsets.insert(target.calls + 19, Upset::Lose);
+        let outcome = run(&workload, &mut target);
+        // The last write of a random order may go to a block that was written before in the same repeat.
+        if order != Order::Random {
+            assert_eq!(outcome.status, Status::Failed, "{order:?}");
+            assert_eq!(outcome.faults[0].fault.kind, FaultKind::Corrupt);
+            assert!(outcome.faults[0].fault.message.contains("stale"), "{}", outcome.faults[0].fault.message);
+        }
+    }
+}
+
+#[test]
+fn damage_on_the_medium_is_found_when_reading() {
+    let clock = VirtualClock::new();
+    let mut target = Ram::new(&clock);
+    let workload = Workload { verify: Verify::Full, ..reads(8) };
+    assert_eq!(run(&workload, &mut target).verified_bytes, 8 * 512);
+    target.bytes[5 * 512 + 77] ^= 4;
+    let outcome = run(&workload, &mut target);
+    assert_eq!((outcome.status, outcome.faults[0].offset), (Status::Failed, 5 * 512 + 77));
+}
+
+#[test]
+fn checking_costs_no_measured_time() {
+    let clock = VirtualClock::new();
+    let mut target = Ram::new(&clock);
+    let outcome = run(&Workload { verify: Verify::Full, ..writes(10) }, &mut target);
+    assert_eq!(outcome.elapsed_ns, 10 * WRITE_NS);
+    assert_eq!(outcome.verified_bytes, 10 * 512);
+}
+
+#[test]
+fn a_foreign_target_is_never_written_for_reading() {
+    let clock = VirtualClock::new();
+    let mut target = Ram::new(&clock);
+    target.ownership = Ownership::Foreign;
+    target.bytes = vec![7; 4096];
+    let outcome = run(&Workload { file_bytes: None, ..reads(1) }, &mut target);
+    assert_eq!((outcome.status, outcome.bytes), (Status::Done, 4096));
+    assert!(!target.log().contains('w'));
+
+    let outcome = run(&Workload { verify: Verify::Full, ..reads(1) }, &mut target);
+    assert!(outcome.faults[0].fault.message.contains("--destroy"));
+    let outcome = run(&reads(9), &mut target);
+    assert!(outcome.faults[0].fault.message.contains("less than file-size"));
+    assert!(target.bytes.iter().all(|b| *b == 7));
+}
+
+#[test]
+fn the_user_can_stop_it() {
+    struct StopAfter(u64);
+    impl Observer for StopAfter {
+        fn moved(&mut self, _: u64) {
+            self.0 -= 1;
+        }
+        fn stop(&self) -> bool {
+            self.0 == 0
+        }
+    }
+    let clock = VirtualClock::new();
+    let mut target = Ram::new(&clock);
+    let (mut buf, mut meters) = (vec![0; 512], Meters::boxed());
+    let outcome = Runner::new(&clock, &mut buf, &mut meters).run(&writes(100), &mut target, &mut StopAfter(3));
+    assert_eq!((outcome.status, outcome.bytes), (Status::Interrupted, 3 * 512));
+    assert!(!target.open);
+}
+
+#[test]
+fn a_buffer_that_is_too_small_is_an_error() {
+    let clock = VirtualClock::new();
+    let (mut buf, mut meters) = (vec![0; 100], Meters::boxed());
+    let mut target = Ram::new(&clock);
+    let outcome = Runner::new(&clock, &mut buf, &mut meters).run(&writes(1), &mut target, &mut ());
+    assert_eq!(outcome.status, Status::Failed);
+    assert!(outcome.faults[0].fault.message.contains("512"));
+}
+
+fn any_workload() -> impl Strategy<Value = Workload> {
+    let orders = prop_oneof![
+        Just(Order::Sequential),
+        Just(Order::Random),
+        Just(Order::RandomOnce),
+        Just(Order::Zipf { theta_milli: 1100 })
+    ];
+    let files = prop_oneof![Just(FileMode::New), Just(FileMode::Existing), Just(FileMode::Append)];
+    let syncs = prop_oneof![
+        Just(SyncPolicy::Never),
+        Just(SyncPolicy::End),
+        (1_u32..5).prop_map(|ops| SyncPolicy::Every { ops })
+    ];
+    let verify = prop_oneof![Just(Verify::None), Just(Verify::Full)];
+    let small = (1_u32..3000, 1_u64..20, 1_u32..4, 0_u32..3);
+    (orders, files, syncs, verify, small, 0_u8..=100, any::<u64>(), any::<bool>()).prop_map(
+        |(order, file, sync, verify, (block_bytes, blocks, repeats, warm_up), read_percent, seed, once)| Workload {
+            order,
+            file,
+            sync,
+            verify,
+            block_bytes,
+            repeats,
+            warm_up,
+            read_percent,
+            seed,
+            size_bytes: Some(blocks * u64::from(block_bytes)),
+            file_bytes: Some(blocks * u64::from(block_bytes) + 17),
+            reopen: if once { Reopen::Once } else { Reopen::EachRepeat },
+            direct: Direct::Buffered,
+            ..Workload::named("any")
+        },
+    )
+}
+
+proptest! {
+    /// Whatever the settings: sound ones run to their end with every byte verified and every operation counted.
+    #[test]
+    fn every_sound_workload_runs(workload in any_workload()) {
+        let clock = VirtualClock::new();
+        let mut target = Ram::new(&clock);
+        let outcome = run(&workload, &mut target);
+        if workload.check().is_err() {
+            prop_assert_eq!(outcome.status, Status::Failed);
+            prop_assert_eq!(target.log(), "");
+            return Ok(());
+        }
+        prop_assert_eq!(outcome.status, Status::Done, "{:?}", outcome.faults);
+        let ops = workload.size_bytes.unwrap_or(0) / u64::from(workload.block_bytes) * u64::from(workload.repeats);
+        let counted: u64 = outcome.repeats.iter().map(|r| r.count).sum();
+        prop_assert_eq!(counted, ops);
+        let latencies: Vec<Latency> = outcome.ops.iter().map(|o| o.latency_ns).collect();
+        let timed: u64 = latencies.iter().map(|l| l.sum).sum();
+        let drains = if workload.drain { DRAIN_NS * u64::from(workload.repeats) } else { 0 };
+        prop_assert_eq!(outcome.elapsed_ns, timed + drains);
+        if workload.verify == Verify::Full {
+            prop_assert_eq!(outcome.verified_bytes, ops * u64::from(workload.block_bytes));
+        }
+        prop_assert!(!target.open);
+    }
+}
