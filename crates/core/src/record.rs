@@ -50,6 +50,9 @@ pub struct RunInfo {
     pub form: Form,
     /// Settings given on the command line, as `key=value`.
     pub settings: Vec<String>,
+    /// The parts of names that chose the suite's workloads (`--only`); none: all of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub only: Vec<String>,
     /// The targets as given.
     pub targets: Vec<String>,
     /// The record's place in the run, from 0.
@@ -281,6 +284,8 @@ pub enum WarningCode {
     NotDirect,
     /// Another cache below may have served the data (a loop device's backing file, memory as medium).
     LowerCache,
+    /// Part of the file has no blocks on the medium: reading it reads nothing.
+    Sparse,
     /// Written data reached a cache only.
     NotDurable,
     /// The clock stepped back; latencies across the step are left out.

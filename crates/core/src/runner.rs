@@ -18,7 +18,7 @@ use alloc::format;
 use crate::clock::Clock;
 use crate::data::Pattern;
 use crate::order::{Mix, Offsets};
-use crate::record::{OpKind, Outcome, Reached, Repeat, Status, Warning, WarningCode};
+use crate::record::{OpKind, Outcome, Repeat, Status, Warning, WarningCode};
 use crate::target::{Contents, Fault, FaultKind, OpenAs, Target};
 use crate::workload::{FileMode, OpMix, Order, Reopen, SyncPolicy, Verify, Workload};
 
@@ -124,9 +124,7 @@ impl<'a, C: Clock> Runner<'a, C> {
         if tally.open {
             let _ = target.close();
         }
-        let reached = workload
-            .writes()
-            .then(|| if workload.sync == SyncPolicy::Never { target.write_reaches() } else { Reached::Medium });
+        let reached = workload.writes().then(|| target.write_reaches(workload.sync != SyncPolicy::Never));
         tally.into_outcome(status, reached, self.meters)
     }
 

@@ -75,9 +75,9 @@ pub trait Target {
         Ownership::Own
     }
 
-    /// How far a write has come when it returns, before any sync.
-    fn write_reaches(&self) -> Reached {
-        Reached::Cache
+    /// How far written data has come: when a write returns, or (`synced`) when a sync does.
+    fn write_reaches(&self, synced: bool) -> Reached {
+        if synced { Reached::Medium } else { Reached::Cache }
     }
 
     /// Called on the open target before a repeat's first operation, outside the time: drop caches, check residency.

@@ -28,6 +28,14 @@ pub enum UnitError {
         /// The suffixes that are taken.
         known: &'static str,
     },
+    /// A time without a unit.
+    #[error("`{text}` has no unit; known are {known}")]
+    NoUnit {
+        /// What was given.
+        text: String,
+        /// The suffixes that are taken.
+        known: &'static str,
+    },
     /// A fraction that is not a whole number of the smallest unit.
     #[error("`{0}` is not a whole number of {1}")]
     NotWhole(String, &'static str),
@@ -77,6 +85,7 @@ pub fn parse_ns(text: &str) -> Result<u64, UnitError> {
         "m" | "min" => 60_000_000_000,
         "h" => 3_600_000_000_000,
         "" if number.trim_matches('0').is_empty() => 1,
+        "" => return Err(UnitError::NoUnit { text: text.into(), known: TIME_UNITS }),
         other => {
             return Err(UnitError::UnknownUnit { text: text.into(), unit: other.into(), known: TIME_UNITS });
         }

@@ -64,6 +64,9 @@ pub struct Workload {
     pub accept_short: bool,
 }
 
+/// The most repeats of a workload: each has its figures in the record, which has to stay a line of reasonable length.
+pub const REPEATS_MAX: u32 = 100_000;
+
 /// Which block comes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
@@ -252,6 +255,11 @@ impl Workload {
         if self.repeats == 0 {
             return Err(C::Zero { key: "repeats", least: "1" });
         }
+        for (key, count) in [("repeats", self.repeats), ("warm-up", self.warm_up)] {
+            if count > REPEATS_MAX {
+                return Err(C::TooMany { key, count, most: REPEATS_MAX });
+            }
+        }
         if self.queue_depth == 0 {
             return Err(C::Zero { key: "queue-depth", least: "1" });
         }
@@ -310,6 +318,16 @@ pub enum Contradiction {
         /// What would do.
         least: &'static str,
     },
+    /// A number over its limit.
+    #[error("{key} is {count}; the most is {most}")]
+    TooMany {
+        /// The suite key.
+        key: &'static str,
+        /// What was asked for.
+        count: u32,
+        /// The limit.
+        most: u32,
+    },
     /// A percentage over 100.
     #[error("{0} is over 100 percent; 0 to 100 is meant")]
     Percent(&'static str),
@@ -351,7 +369,7 @@ impl Contradiction {
     #[must_use]
     pub const fn key(&self) -> &'static str {
         match self {
-            Self::Zero { key, .. } | Self::Percent(key) => key,
+            Self::Zero { key, .. } | Self::TooMany { key, .. } | Self::Percent(key) => key,
             Self::BlockLargerThan { .. } => "block",
             Self::ReadsNewFile => "file",
             Self::SyncWithoutWrites => "sync",

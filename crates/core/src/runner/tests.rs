@@ -8,7 +8,7 @@ use core::cell::RefCell;
 
 use super::*;
 use crate::clock::VirtualClock;
-use crate::record::{Latency, OpStats};
+use crate::record::{Latency, OpStats, Reached};
 use crate::target::{Fault, Ownership};
 use crate::workload::{Data, Direct};
 use proptest::prelude::*;
