@@ -1,0 +1,197 @@
+//! The output formats, behind one trait and one registry.
+//!
+//! Each format is a file beside this one, with its tests. What each is good for and the units it uses are described in
+//! `docs/formats.md`.
+
+use std::io;
+
+use flashmark_core::record::Record;
+
+use crate::figures::RateUnit;
+
+mod csv;
+mod esp_idf;
+mod json;
+mod markdown;
+mod sd_bench;
+mod sdfat;
+mod table;
+
+/// Every format, in the order of the help text. This is the place to add one.
+static FORMATS: [&dyn Format; 7] =
+    [&table::Table, &json::Json, &csv::Csv, &markdown::Markdown, &esp_idf::EspIdf, &sdfat::SdFat, &sd_bench::SdBench];
+
+/// Every format that flashmark writes.
+#[must_use]
+pub fn formats() -> &'static [&'static dyn Format] {
+    &FORMATS
+}
+
+/// The format of a name.
+///
+/// # Errors
+/// [`FormatError::Unknown`] names those that there are.
+pub fn format_named(name: &str) -> Result<&'static dyn Format, FormatError> {
+    let found = formats().iter().find(|format| format.name() == name);
+    found.copied().ok_or_else(|| FormatError::Unknown {
+        given: name.into(),
+        known: formats().iter().map(|format| format.name()).collect::<Vec<_>>().join(", "),
+    })
+}
+
+/// A way of showing records.
+pub trait Format: Sync {
+    /// Its name on the command line.
+    fn name(&self) -> &'static str;
+
+    /// What it is for, in a line.
+    fn about(&self) -> &'static str;
+
+    /// Whether it is data, for a program or as an original printed it. Then nothing else may stand beside it on
+    /// standard output, and it holds no warnings, or warnings only as data: whoever writes it has to put them on
+    /// standard error.
+    fn is_machine(&self) -> bool;
+
+    /// The value of `run.original` in the records that the format can show; `None` if it shows every record. It can be
+    /// asked before a run, so that nobody waits for results that cannot be shown.
+    fn original(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Whether the format can show these records.
+    ///
+    /// # Errors
+    /// [`FormatError::NotApplicable`] names the first record that it cannot show and the suite to run instead.
+    fn applies(&self, records: &[Record]) -> Result<(), FormatError> {
+        let Some(original) = self.original() else { return Ok(()) };
+        match records.iter().find(|record| record.run.original.as_deref() != Some(original)) {
+            None => Ok(()),
+            Some(record) => Err(FormatError::NotApplicable {
+                format: self.name(),
+                original,
+                suite: crate::figures::printable(&record.run.suite),
+            }),
+        }
+    }
+
+    /// Writes the records.
+    ///
+    /// # Errors
+    /// As [`Format::applies`], before anything is written; [`FormatError::Write`] if `out` fails.
+    fn write(&self, records: &[Record], style: &Style, out: &mut dyn io::Write) -> Result<(), FormatError>;
+}
+
+/// How to show what a format leaves open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Style {
+    /// Columns of the terminal; `None` leaves the width to the content.
+    pub width: Option<usize>,
+    /// Whether colours can be shown.
+    pub color: bool,
+    /// The unit of rates in the formats for people (table, markdown). The others have theirs fixed.
+    pub rate_unit: RateUnit,
+    /// Bits instead of bytes, in the formats whose original can do that (esp-idf).
+    pub bits: bool,
+}
+
+/// Why records cannot be shown.
+#[derive(Debug, thiserror::Error)]
+pub enum FormatError {
+    /// No such format.
+    #[error("there is no format `{given}`; there are {known}")]
+    Unknown {
+        /// What was asked for.
+        given: String,
+        /// The names of all formats.
+        known: String,
+    },
+    /// An original's format, and records of another suite.
+    #[error(
+        "format {format} prints what the original of suite {original} prints, and these records are of suite \
+         `{suite}`: run suite {original}, or choose format table, json, csv or markdown"
+    )]
+    NotApplicable {
+        /// The format.
+        format: &'static str,
+        /// The suite it is for.
+        original: &'static str,
+        /// The suite of the first record that does not fit.
+        suite: String,
+    },
+    /// The output failed.
+    #[error("cannot write the output: {0}")]
+    Write(#[from] io::Error),
+}
+
+#[cfg(test)]
+mod tests {
+    use flashmark_core::record::{Outcome, Status};
+
+    use super::*;
+    use crate::samples;
+
+    /// What a format makes of records.
+    pub(super) fn shown(format: &dyn Format, records: &[Record], style: &Style) -> String {
+        let mut out = Vec::new();
+        format.write(records, style, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn names_are_unique_and_found() {
+        for format in formats() {
+            assert_eq!(formats().iter().filter(|other| other.name() == format.name()).count(), 1);
+            assert_eq!(format_named(format.name()).unwrap().name(), format.name());
+            assert!(!format.about().is_empty());
+        }
+        let error = format_named("tabel").err().unwrap().to_string();
+        assert_eq!(error, "there is no format `tabel`; there are table, json, csv, markdown, esp-idf, sdfat, sd-bench");
+    }
+
+    #[test]
+    fn an_originals_format_is_for_its_suite_alone() {
+        for format in formats() {
+            let result = format.write(&samples::mixed_bag(), &Style::default(), &mut io::sink());
+            match format.original() {
+                None => result.unwrap(),
+                Some(original) => {
+                    let message = result.unwrap_err().to_string();
+                    assert!(message.contains(&format!("run suite {original}")), "{message}");
+                    assert!(message.contains("suite `quick`"), "{message}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_closed_pipe_is_an_error_and_no_panic() {
+        struct Closed;
+        impl io::Write for Closed {
+            fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+                Err(io::ErrorKind::BrokenPipe.into())
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Err(io::ErrorKind::BrokenPipe.into())
+            }
+        }
+        for format in formats() {
+            let records = samples::of_original(format.original());
+            let error = format.write(&records, &Style::default(), &mut Closed).unwrap_err();
+            let FormatError::Write(source) = error else { panic!("{}: {error}", format.name()) };
+            assert_eq!(source.kind(), io::ErrorKind::BrokenPipe, "{}", format.name());
+        }
+    }
+
+    #[test]
+    fn no_record_is_too_empty_to_show() {
+        for format in formats() {
+            let records = samples::of_original(format.original());
+            for status in [Status::Done, Status::Skipped, Status::Failed, Status::Interrupted] {
+                let mut bare = records.clone();
+                bare.iter_mut().for_each(|record| record.outcome = Outcome::not_run(status));
+                format.write(&bare, &Style::default(), &mut io::sink()).unwrap();
+            }
+            format.write(&[], &Style::default(), &mut io::sink()).unwrap();
+        }
+    }
+}

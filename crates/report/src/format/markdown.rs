@@ -1,0 +1,125 @@
+//! Markdown: a GitHub table for each target and its remarks as a list.
+
+use std::io;
+
+use flashmark_core::record::Record;
+
+use super::{Format, FormatError, Style};
+use crate::notes::{Weight, notes};
+use crate::rows::{Place, Row, rows};
+use crate::targets::{Group, runs};
+
+/// The format.
+pub(super) struct Markdown;
+
+impl Format for Markdown {
+    fn name(&self) -> &'static str {
+        "markdown"
+    }
+
+    fn about(&self) -> &'static str {
+        "the table and its doubts in Markdown, for documents and issues"
+    }
+
+    fn is_machine(&self) -> bool {
+        true
+    }
+
+    fn write(&self, records: &[Record], style: &Style, out: &mut dyn io::Write) -> Result<(), FormatError> {
+        for (nth, run) in runs(records).iter().enumerate() {
+            if nth > 0 {
+                writeln!(out)?;
+            }
+            writeln!(out, "## {}", escaped(&run.headline()))?;
+            for group in &run.groups {
+                writeln!(out, "\n### {}\n\n{}\n", escaped(&group.name()), escaped(&group.describe()))?;
+                table(out, group, style)?;
+                let notes = notes(group, style.rate_unit);
+                if !notes.is_empty() {
+                    writeln!(out)?;
+                }
+                for note in notes {
+                    let mark = match note.weight {
+                        Weight::Error => "**error:** ",
+                        Weight::Doubt => "**warning:** ",
+                        Weight::Fact => "",
+                    };
+                    writeln!(out, "* {mark}{}", escaped(&note.text))?;
+                }
+            }
+            if let Some(missing) = run.missing() {
+                writeln!(out, "\n**warning:** {}", escaped(&missing))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn table(out: &mut dyn io::Write, group: &Group<'_>, style: &Style) -> io::Result<()> {
+    let headers = ["workload", "size", "rate", "repeats", "reached", "IOPS", "mean", "median", "p99", "max", "stalls"];
+    writeln!(out, "| {} |", headers.join(" | "))?;
+    writeln!(out, "| :-- | --: | --: | --: | :-- | --: | --: | --: | --: | --: | --: |")?;
+    for row in group.records.iter().flat_map(|record| rows(record)) {
+        let [mean, median, p99, max] = row.latencies();
+        let unit = style.rate_unit.name();
+        let spread = row.spread(style.rate_unit).map_or_else(String::new, |rates| format!("{rates} {unit}"));
+        let rate = row.rate(style.rate_unit);
+        let cells = [
+            name(&row),
+            row.size(),
+            if row.in_cache() { format!("{rate} cache!") } else { rate },
+            spread,
+            row.reached().into(),
+            row.iops(),
+            mean,
+            median,
+            p99,
+            max,
+            row.stalls(),
+        ];
+        writeln!(out, "| {} |", cells.map(|cell| escaped(&cell)).join(" | "))?;
+    }
+    Ok(())
+}
+
+/// Leading spaces mean nothing in a Markdown cell, so that what belongs to a row is set off by its mark alone.
+fn name(row: &Row<'_>) -> String {
+    let name = row.name();
+    if row.place == Place::Main { name } else { name.trim_start().to_owned() }
+}
+
+/// Text that Markdown takes as it is (CommonMark 2.4: a backslash before punctuation).
+fn escaped(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if matches!(c, '\\' | '|' | '`' | '*' | '_' | '<' | '>' | '[' | ']' | '#' | '~' | '&') {
+            shown.push('\\');
+        }
+        shown.push(c);
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::shown;
+    use super::*;
+    use crate::samples;
+
+    #[test]
+    fn every_kind_of_trouble_is_in_the_document() {
+        insta::assert_snapshot!("markdown", shown(&Markdown, &samples::mixed_bag(), &Style::default()));
+    }
+
+    #[test]
+    fn a_name_cannot_break_the_table() {
+        let mut record = samples::mixed_bag().remove(0);
+        record.workload.name = "a|b\n| c | <img src=x> [d](e) `f` \\".into();
+        let text = shown(&Markdown, &[record], &Style::default());
+        let row = text.lines().find(|line| line.starts_with("| a")).unwrap();
+        // Outer bars and those between 11 cells; the name's own are escaped.
+        let bars = row.replace("\\\\", "").replace("\\|", "").matches('|').count();
+        assert_eq!(bars, 12, "{row}");
+        assert!(row.contains("\\<img"), "{row}");
+    }
+}

@@ -1,0 +1,363 @@
+//! The table for people: a box of rows for each target, above it what the target is, below it what to know.
+//!
+//! Where the terminal is too narrow for a column each, two figures share a cell, one above the other; nothing is left
+//! out. Text is wrapped in the workload's column only, numbers never.
+
+use std::io;
+
+use comfy_table::{Attribute, Cell, CellAlignment, Color, ColumnConstraint, ContentArrangement, Table as Grid};
+use flashmark_core::record::{Record, Status};
+
+use super::{Format, FormatError, Style};
+use crate::notes::{Note, Weight, notes};
+use crate::rows::{Place, Row, rows};
+use crate::sparkline::{Range, STEPS};
+use crate::targets::{Group, runs};
+
+/// The format.
+pub(super) struct Table;
+
+/// Corners and outer lines, a line below the header, nothing between rows and columns. The order is comfy-table's.
+const BORDERS: &str = "││──├──┤     ──┌┐└┘";
+
+/// Names are not wrapped more narrowly than this; a terminal that has no room for it wraps the table itself.
+const NAME_COLUMNS_MIN: usize = 16;
+
+impl Format for Table {
+    fn name(&self) -> &'static str {
+        "table"
+    }
+
+    fn about(&self) -> &'static str {
+        "a table with its doubts, for people"
+    }
+
+    fn is_machine(&self) -> bool {
+        false
+    }
+
+    fn write(&self, records: &[Record], style: &Style, out: &mut dyn io::Write) -> Result<(), FormatError> {
+        if records.is_empty() {
+            writeln!(out, "no records")?;
+            return Ok(());
+        }
+        let range = Range::over(records.iter().flat_map(|record| record.outcome.ops.iter().map(|op| &op.histogram)));
+        for (nth, run) in runs(records).iter().enumerate() {
+            if nth > 0 {
+                writeln!(out)?;
+            }
+            paragraph(out, style, "", &run.headline(), None)?;
+            for group in &run.groups {
+                writeln!(out)?;
+                let title = format!("{} · {}", group.name(), group.describe());
+                paragraph(out, style, "", &title, Some(Paint::Bold))?;
+                writeln!(out, "{}", grid(group, style, range))?;
+                for note in notes(group, style.rate_unit) {
+                    remark(out, style, &note)?;
+                }
+            }
+            if let Some(missing) = run.missing() {
+                writeln!(out)?;
+                remark(out, style, &Note { weight: Weight::Doubt, text: missing })?;
+            }
+        }
+        if let Some(range) = range {
+            writeln!(out)?;
+            let legend = format!(
+                "latency: {} from left to right, logarithmic, each row's tallest bar full; {} is {} bytes",
+                range.describe(),
+                style.rate_unit.name(),
+                match style.rate_unit {
+                    crate::figures::RateUnit::MB => "10^6",
+                    crate::figures::RateUnit::MiB => "2^20",
+                }
+            );
+            paragraph(out, style, "", &legend, Some(Paint::Dim))?;
+        }
+        Ok(())
+    }
+}
+
+/// The wide form if it fits, else the narrow one.
+fn grid(group: &Group<'_>, style: &Style, range: Option<Range>) -> Grid {
+    let wide = wide(group, style, range);
+    match style.width {
+        Some(width) if natural_width(&wide) > width => {
+            let mut narrow = narrow(group, style, range);
+            if natural_width(&narrow) > width {
+                narrow.set_content_arrangement(ContentArrangement::Dynamic);
+                let figures = natural_width(&narrow) - usize::from(narrow.column_max_content_widths()[0]);
+                narrow.set_width(u16::try_from(width.max(figures + NAME_COLUMNS_MIN)).unwrap_or(u16::MAX));
+                for column in narrow.column_iter_mut().skip(1) {
+                    column.set_constraint(ColumnConstraint::ContentWidth);
+                }
+            }
+            narrow
+        }
+        _ => wide,
+    }
+}
+
+/// What a grid takes if nothing is wrapped: content, two columns of air after each (one of them in place of a line),
+/// the first one's and the outer lines.
+fn natural_width(grid: &Grid) -> usize {
+    grid.column_max_content_widths().iter().map(|width| usize::from(*width) + 2).sum::<usize>() + 2
+}
+
+fn empty_grid(style: &Style, headers: &[&str]) -> Grid {
+    let mut grid = Grid::new();
+    grid.load_preset(BORDERS);
+    if style.color {
+        grid.enforce_styling();
+    } else {
+        grid.force_no_tty();
+    }
+    grid.set_header(headers.iter().map(|header| Cell::new(header).add_attribute(Attribute::Bold)));
+    grid
+}
+
+/// Sets two spaces between columns, and aligns all but the first and the last (the sparkline) to the right.
+fn align(grid: &mut Grid) {
+    let columns = grid.column_count();
+    for (nth, column) in grid.column_iter_mut().enumerate() {
+        // What would be a line between two columns is a space already.
+        column.set_padding((1, if nth + 1 == columns { 1 } else { 0 }));
+    }
+    for column in grid.column_iter_mut().skip(1).take(columns.saturating_sub(2)) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+}
+
+fn wide(group: &Group<'_>, style: &Style, range: Option<Range>) -> Grid {
+    let rows: Vec<Row<'_>> = group.records.iter().flat_map(|record| rows(record)).collect();
+    let spread = rows.iter().any(|row| row.spread(style.rate_unit).is_some());
+    let mut headers = vec!["workload", "size", "rate"];
+    if spread {
+        headers.push("repeats");
+    }
+    headers.extend(["IOPS", "mean", "median", "p99", "max", "stalls", "latency"]);
+    let mut grid = empty_grid(style, &headers);
+    for row in &rows {
+        let [mean, median, p99, max] = row.latencies();
+        let rate = [row.rate(style.rate_unit), cache_mark(row).into()].join(" ");
+        let mut cells = vec![name_cell(row, row.name()), plain(row.size()), rate_cell(row, rate.trim_end().into())];
+        if spread {
+            let spread = row.spread(style.rate_unit).map(|rates| format!("{rates} {}", style.rate_unit.name()));
+            cells.push(plain(spread.unwrap_or_default()));
+        }
+        cells.extend([row.iops(), mean, median, p99, max].map(plain));
+        cells.push(stall_cell(row));
+        cells.push(Cell::new(spark(row, range)));
+        grid.add_row(cells);
+    }
+    align(&mut grid);
+    grid
+}
+
+fn narrow(group: &Group<'_>, style: &Style, range: Option<Range>) -> Grid {
+    let headers = ["workload\n  size", "rate\nrepeats", "IOPS\nstalls", "mean\nmedian", "p99\nmax", "latency"];
+    let mut grid = empty_grid(style, &headers);
+    for row in group.records.iter().flat_map(|record| rows(record)) {
+        let [mean, median, p99, max] = row.latencies();
+        let indent = if row.place == Place::Main { "  " } else { "    " };
+        let below_rate = [cache_mark(&row).to_owned(), row.spread(style.rate_unit).unwrap_or_default()].join(" ");
+        let rate = two(row.rate(style.rate_unit), below_rate.trim().into());
+        grid.add_row([
+            name_cell(&row, format!("{}\n{indent}{}", row.name(), row.size())),
+            rate_cell(&row, rate),
+            plain(two(row.iops(), row.stalls())),
+            plain(two(mean, median)),
+            plain(two(p99, max)),
+            Cell::new(spark(&row, range)),
+        ]);
+    }
+    align(&mut grid);
+    grid
+}
+
+fn two(upper: String, lower: String) -> String {
+    format!("{upper}\n{lower}")
+}
+
+fn plain(text: String) -> Cell {
+    Cell::new(text)
+}
+
+fn name_cell(row: &Row<'_>, text: String) -> Cell {
+    let cell = Cell::new(text);
+    match row.record.outcome.status {
+        Status::Done => cell,
+        Status::Failed => cell.fg(Color::Red),
+        Status::Interrupted | Status::Skipped => cell.fg(Color::Yellow),
+    }
+}
+
+/// What sets a write apart that only reached a cache.
+fn cache_mark(row: &Row<'_>) -> &'static str {
+    if row.in_cache() { "cache!" } else { "" }
+}
+
+fn rate_cell(row: &Row<'_>, text: String) -> Cell {
+    let cell = Cell::new(text);
+    if row.in_cache() { cell.fg(Color::Yellow) } else { cell }
+}
+
+fn stall_cell(row: &Row<'_>) -> Cell {
+    let cell = Cell::new(row.stalls());
+    if row.stats.is_some_and(|stats| stats.stalls.count > 0) { cell.fg(Color::Yellow) } else { cell }
+}
+
+fn spark(row: &Row<'_>, range: Option<Range>) -> String {
+    match (row.stats, range) {
+        (Some(stats), Some(range)) => range.line(&stats.histogram),
+        _ => " ".repeat(STEPS),
+    }
+}
+
+/// How text outside of the grid is set off.
+#[derive(Clone, Copy)]
+enum Paint {
+    Bold,
+    Dim,
+    Red,
+    Yellow,
+}
+
+impl Paint {
+    /// The SGR sequence that turns it on (ECMA-48, 8.3.117).
+    const fn on(self) -> &'static str {
+        match self {
+            Self::Bold => "\u{1b}[1m",
+            Self::Dim => "\u{1b}[2m",
+            Self::Red => "\u{1b}[31m",
+            Self::Yellow => "\u{1b}[33m",
+        }
+    }
+}
+
+fn remark(out: &mut dyn io::Write, style: &Style, note: &Note) -> io::Result<()> {
+    let (mark, paint) = match note.weight {
+        Weight::Error => ("error: ", Some(Paint::Red)),
+        Weight::Doubt => ("warning: ", Some(Paint::Yellow)),
+        Weight::Fact => ("", None),
+    };
+    paragraph(out, style, "  ", &format!("{mark}{}", note.text), paint)
+}
+
+/// Writes text in lines no longer than the terminal, broken at spaces; lines after the first are indented by two more.
+fn paragraph(out: &mut dyn io::Write, style: &Style, indent: &str, text: &str, paint: Option<Paint>) -> io::Result<()> {
+    for (nth, line) in wrapped(text, style.width.map(|width| width.saturating_sub(indent.len()))).iter().enumerate() {
+        let hang = if nth == 0 { "" } else { "  " };
+        match paint.filter(|_| style.color) {
+            Some(paint) => writeln!(out, "{indent}{hang}{}{line}\u{1b}[0m", paint.on())?,
+            None => writeln!(out, "{indent}{hang}{line}")?,
+        }
+    }
+    Ok(())
+}
+
+fn wrapped(text: &str, width: Option<usize>) -> Vec<String> {
+    let Some(width) = width else { return vec![text.into()] };
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        let room = if lines.len() > 1 { width.saturating_sub(2) } else { width };
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= room => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.into()),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::shown;
+    use super::*;
+    use crate::figures::RateUnit;
+    use crate::samples;
+
+    fn table(records: &[Record], style: &Style) -> String {
+        shown(&Table, records, style)
+    }
+
+    #[test]
+    fn every_kind_of_trouble_is_on_the_screen() {
+        insta::assert_snapshot!("table_wide", table(&samples::mixed_bag(), &Style::default()));
+    }
+
+    #[test]
+    fn a_narrow_terminal_shows_the_same_figures() {
+        let style = Style { width: Some(80), ..Style::default() };
+        insta::assert_snapshot!("table_80_columns", table(&samples::mixed_bag(), &style));
+    }
+
+    #[test]
+    fn no_line_is_wider_than_the_terminal() {
+        for width in 72..200 {
+            let style = Style { width: Some(width), ..Style::default() };
+            for line in table(&samples::mixed_bag(), &style).lines() {
+                // A word that is longer than the line cannot be broken; there is none in the samples.
+                assert!(line.chars().count() <= width, "{width}: {line}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_figure_is_left_out_when_there_is_no_room() {
+        let records = samples::mixed_bag();
+        let figures = |text: &str| -> Vec<String> {
+            let mut words: Vec<String> = text
+                .lines()
+                .filter(|line| line.starts_with('│'))
+                .flat_map(|line| line.split(['│', ' ']))
+                .filter(|word| word.starts_with(|c: char| c.is_ascii_digit()))
+                .map(str::to_owned)
+                .collect();
+            words.sort();
+            words
+        };
+        let wide = figures(&table(&records, &Style::default()));
+        assert!(wide.len() > 100, "{wide:?}");
+        for width in [80, 60, 20, 1] {
+            let narrow = table(&records, &Style { width: Some(width), ..Style::default() });
+            if width >= 80 {
+                assert_eq!(figures(&narrow), wide);
+            }
+            assert!(narrow.contains("cache!"), "{narrow}");
+        }
+    }
+
+    #[test]
+    fn mebibytes_are_asked_for_and_said() {
+        let style = Style { rate_unit: RateUnit::MiB, ..Style::default() };
+        let text = table(&samples::mixed_bag()[..1], &style);
+        assert!(!text.contains("MB/s"), "{text}");
+        // 64 MiB over 64 reads of 8 ms each and what they took longer.
+        let elapsed_ns = samples::mixed_bag()[0].outcome.elapsed_ns;
+        let rate = format!("{:.0} MiB/s", 64e9 / elapsed_ns as f64);
+        assert!(text.contains(&rate), "{rate} in {text}");
+    }
+
+    #[test]
+    fn colours_are_there_only_when_asked_for() {
+        let records = samples::mixed_bag();
+        assert!(!table(&records, &Style::default()).contains('\u{1b}'));
+        let coloured = table(&records, &Style { color: true, ..Style::default() });
+        assert!(coloured.contains("\u{1b}[1m") && coloured.contains("\u{1b}[0m"));
+        let mut plain = String::new();
+        let mut rest = coloured.as_str();
+        while let Some((before, after)) = rest.split_once('\u{1b}') {
+            plain += before;
+            rest = after.split_once('m').map_or("", |(_, after)| after);
+        }
+        assert_eq!(plain + rest, table(&records, &Style::default()));
+    }
+
+    #[test]
+    fn nothing_is_said_of_no_records() {
+        assert_eq!(table(&[], &Style::default()), "no records\n");
+    }
+}

@@ -1,0 +1,173 @@
+//! The rows of a table: what one record has to show, before anybody lays it out.
+
+use flashmark_core::record::{OpKind, OpStats, Outcome, Reached, Record, Status, rate_bytes_per_s};
+use flashmark_core::workload::OpMix;
+
+use crate::figures::{RateUnit, digits, per_second, printable, rate, size, time};
+
+/// One row.
+pub(crate) struct Row<'a> {
+    pub(crate) record: &'a Record,
+    /// The operation; `None` for a workload that did nothing.
+    pub(crate) stats: Option<&'a OpStats>,
+    pub(crate) place: Place,
+}
+
+/// Where a row stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Reading or writing.
+    Main,
+    /// What belongs to it, with more to follow.
+    Below,
+    /// The last of what belongs to it.
+    Last,
+}
+
+/// The rows of a record: reading and writing first, then opening, syncing, closing and the like.
+pub(crate) fn rows(record: &Record) -> Vec<Row<'_>> {
+    let moves = |stats: &&OpStats| is_main(stats.op);
+    let mut rows: Vec<Row<'_>> = record
+        .outcome
+        .ops
+        .iter()
+        .filter(moves)
+        .map(|stats| Row { record, stats: Some(stats), place: Place::Main })
+        .collect();
+    if rows.is_empty() {
+        rows.push(Row { record, stats: None, place: Place::Main });
+    }
+    let below = record.outcome.ops.iter().filter(|stats| !moves(stats));
+    rows.extend(below.map(|stats| Row { record, stats: Some(stats), place: Place::Below }));
+    if let Some(last) = rows.last_mut().filter(|row| row.place == Place::Below) {
+        last.place = Place::Last;
+    }
+    rows
+}
+
+/// Whether an operation moves the workload's data, and so has a rate.
+pub(crate) const fn is_main(op: OpKind) -> bool {
+    matches!(op, OpKind::Read | OpKind::Write)
+}
+
+/// An operation's name, as in the record.
+pub(crate) const fn op_name(op: OpKind) -> &'static str {
+    match op {
+        OpKind::Read => "read",
+        OpKind::Write => "write",
+        OpKind::Sync => "sync",
+        OpKind::Open => "open",
+        OpKind::Close => "close",
+        OpKind::Drain => "drain",
+        OpKind::Layout => "layout",
+        OpKind::Verify => "verify",
+    }
+}
+
+/// A status' name, as in the record.
+pub(crate) const fn status_name(status: Status) -> &'static str {
+    match status {
+        Status::Done => "done",
+        Status::Interrupted => "interrupted",
+        Status::Failed => "failed",
+        Status::Skipped => "skipped",
+    }
+}
+
+/// The name of what written data has reached, as in the record.
+pub(crate) const fn reached_name(reached: Reached) -> &'static str {
+    match reached {
+        Reached::Cache => "cache",
+        Reached::Device => "device",
+        Reached::Medium => "medium",
+    }
+}
+
+impl Row<'_> {
+    /// What the row is called: the workload, with the operation where the workload mixes two and the status where it is
+    /// not done.
+    pub(crate) fn name(&self) -> String {
+        let op = self.stats.map_or("", |stats| op_name(stats.op));
+        match self.place {
+            Place::Main => {
+                let workload = printable(&self.record.workload.name);
+                let mixed = self.record.workload.mix() == OpMix::Mixed && !op.is_empty();
+                let name = if mixed { format!("{workload}: {op}") } else { workload };
+                match self.record.outcome.status {
+                    Status::Done => name,
+                    status => format!("{name} ({})", status_name(status)),
+                }
+            }
+            Place::Below => format!("  ├ {op}"),
+            Place::Last => format!("  └ {op}"),
+        }
+    }
+
+    /// What was moved in which pieces, or how often something was done.
+    pub(crate) fn size(&self) -> String {
+        match self.stats {
+            None => "-".into(),
+            Some(stats) if is_main(stats.op) => {
+                format!("{} in {}", size(stats.bytes), size(u64::from(self.record.workload.block_bytes)))
+            }
+            Some(stats) if stats.count == 1 => "once".into(),
+            Some(stats) => format!("{} times", stats.count),
+        }
+    }
+
+    /// The rate with its unit; empty where there is none.
+    pub(crate) fn rate(&self, unit: RateUnit) -> String {
+        self.main().map_or_else(String::new, |stats| rate(stats.bytes, self.record.outcome.elapsed_ns, unit))
+    }
+
+    /// How much the repeats differ: the slowest and the fastest one's rate, without the unit. `None` for a single
+    /// repeat, and for a mix, whose repeats are known as a whole only.
+    pub(crate) fn spread(&self, unit: RateUnit) -> Option<String> {
+        self.main()?;
+        (self.record.workload.mix() != OpMix::Mixed).then(|| spread(&self.record.outcome, unit)).flatten()
+    }
+
+    /// Operations a second; empty for what is not reading or writing.
+    pub(crate) fn iops(&self) -> String {
+        self.main().map_or_else(String::new, |stats| per_second(stats.count, self.record.outcome.elapsed_ns))
+    }
+
+    /// Mean, median, 99th percentile and maximum.
+    pub(crate) fn latencies(&self) -> [String; 4] {
+        match self.stats.filter(|stats| stats.count > 0) {
+            Some(OpStats { latency_ns: l, .. }) => [l.mean, l.p50, l.p99, l.max].map(time),
+            None => Default::default(),
+        }
+    }
+
+    /// The number of stalls.
+    pub(crate) fn stalls(&self) -> String {
+        self.stats.map_or_else(String::new, |stats| stats.stalls.count.to_string())
+    }
+
+    /// Whether the row is a write that is known to have reached a cache only.
+    pub(crate) fn in_cache(&self) -> bool {
+        self.stats.is_some_and(|stats| stats.op == OpKind::Write) && self.record.outcome.reached == Some(Reached::Cache)
+    }
+
+    /// What written data has reached; empty for what does not write.
+    pub(crate) fn reached(&self) -> &'static str {
+        let writes = self.stats.is_some_and(|stats| stats.op == OpKind::Write);
+        self.record.outcome.reached.filter(|_| writes).map_or("", reached_name)
+    }
+
+    fn main(&self) -> Option<&OpStats> {
+        self.stats.filter(|stats| is_main(stats.op))
+    }
+}
+
+/// The slowest and the fastest repeat's rate, where there are two repeats at least, without the unit: `108–115`.
+pub(crate) fn spread(outcome: &Outcome, unit: RateUnit) -> Option<String> {
+    let timed = || outcome.repeats.iter().filter(|repeat| repeat.elapsed_ns > 0);
+    if timed().count() < 2 {
+        return None;
+    }
+    let rates = || timed().map(|repeat| rate_bytes_per_s(repeat.bytes, repeat.elapsed_ns));
+    let shown = |rate: u64| digits(rate as f64 / unit.bytes() as f64);
+    Some(format!("{}–{}", shown(rates().min()?), shown(rates().max()?)))
+}
