@@ -98,6 +98,14 @@ pub fn buffer_bytes(workload: &Workload) -> usize {
     }
 }
 
+/// Whether the workload's sizes fit the target's, without running it.
+///
+/// # Errors
+/// The [`Fault`] that running it would meet.
+pub fn fits<T: Target>(workload: &Workload, target: &mut T) -> Result<(), Fault> {
+    plan::resolve(workload, target).map(|_| ())
+}
+
 /// Why a repeat ended before its time.
 enum Halt {
     Interrupted,

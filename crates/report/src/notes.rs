@@ -1,6 +1,6 @@
 //! What stands below a table: everything that a reader has to know before trusting the numbers in it.
 
-use flashmark_core::record::{FailedOp, OpKind, Reached, Record, Status};
+use flashmark_core::record::{FailedOp, OpKind, Reached, Record, Status, WarningCode};
 use flashmark_core::workload::OpMix;
 
 use crate::figures::{RateUnit, counted, printable, size, time};
@@ -94,7 +94,8 @@ fn cache(group: &Group<'_>) -> Option<Note> {
 fn warnings(group: &Group<'_>) -> Vec<Note> {
     let mut found: Vec<(&str, Vec<String>)> = Vec::new();
     for record in &group.records {
-        for warning in &record.outcome.warnings {
+        // That data ended in a cache has its own note.
+        for warning in record.outcome.warnings.iter().filter(|warning| warning.code != WarningCode::NotDurable) {
             let row = name(record);
             match found.iter_mut().find(|(message, _)| *message == warning.message) {
                 Some((_, rows)) if rows.contains(&row) => {}

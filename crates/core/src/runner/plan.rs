@@ -25,7 +25,7 @@ pub(super) fn resolve<T: Target>(workload: &Workload, target: &mut T) -> Result<
         (FileMode::New, Some(bytes)) => bytes,
         (FileMode::New, None) => match workload.size_bytes {
             Some(bytes) => bytes,
-            None => return Err(unsupported("a new file needs a size: give size or file-size".into())),
+            None => return Err(unsupported("a new file needs a size: give size or file-size (--size 64MiB)".into())),
         },
         (FileMode::Existing, Some(bytes)) => {
             if target.ownership() != Ownership::Own {
@@ -43,7 +43,7 @@ pub(super) fn resolve<T: Target>(workload: &Workload, target: &mut T) -> Result<
         }
         (FileMode::Existing, None) => {
             if target.ownership() == Ownership::Own {
-                return Err(unsupported("a directory has no size of its own: give file-size or size".into()));
+                return Err(unsupported("a directory has no size of its own to read: give file-size or size (--file-size 64MiB), or name a file or device".into()));
             }
             target.len_bytes()?
         }
