@@ -1,0 +1,229 @@
+//! Test files: names that prove their origin, and the removal of what a killed run left behind.
+//!
+//! A test file is `flashmark-test-` and 16 hexadecimal digits and `.tmp`; the last four digits are a checksum of the
+//! first twelve, so that no other program's file is taken for one. While a run uses its file it holds a lock on it
+//! (`flock`), which the system drops with the process: a file of that name without a lock is a leftover.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+const PREFIX: &str = "flashmark-test-";
+const SUFFIX: &str = ".tmp";
+
+/// The test files of this process, for [`remove_all_now`].
+static IN_USE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// A number that no other run has, from the system's entropy.
+#[must_use]
+pub fn random_id() -> u64 {
+    // Each `RandomState` has fresh keys; that is all the entropy a name needs.
+    RandomState::new().build_hasher().finish()
+}
+
+fn name_of(id: u64) -> String {
+    let id = id & 0xffff_ffff_ffff;
+    format!("{PREFIX}{id:012x}{:04x}{SUFFIX}", check_digits(id))
+}
+
+/// Whether a file name is one that flashmark gives to its test files.
+#[must_use]
+pub fn is_test_file_name(name: &str) -> bool {
+    let digits = name.strip_prefix(PREFIX).and_then(|rest| rest.strip_suffix(SUFFIX));
+    let Some((id, _)) = digits.filter(|d| d.len() == 16 && d.is_ascii()).map(|d| d.split_at(12)) else { return false };
+    u64::from_str_radix(id, 16).is_ok_and(|id| name_of(id) == name)
+}
+
+/// CRC-16/CCITT-FALSE of the number's six low bytes.
+fn check_digits(id: u64) -> u16 {
+    id.to_be_bytes()[2..].iter().fold(0xffff, |crc, byte| {
+        (0..8)
+            .fold(crc ^ (u16::from(*byte) << 8), |crc, _| if crc & 0x8000 == 0 { crc << 1 } else { crc << 1 ^ 0x1021 })
+    })
+}
+
+/// A test file of this process: locked while it lives, removed when dropped.
+#[derive(Debug)]
+pub struct TestFile {
+    path: PathBuf,
+    /// Holds the lock.
+    _lease: File,
+}
+
+impl TestFile {
+    /// Creates an empty test file in `dir`, exclusively.
+    ///
+    /// # Errors
+    /// The system's error: a missing or read-only directory, missing rights, a full file system.
+    pub fn create(dir: &Path) -> io::Result<Self> {
+        loop {
+            let path = dir.join(name_of(random_id()));
+            let lease = match OpenOptions::new().read(true).write(true).create_new(true).open(&path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                result => result?,
+            };
+            let file = Self { path, _lease: lease };
+            in_use().push(file.path.clone());
+            match file._lease.try_lock() {
+                // A file system without locks: others will see it as in use, which errs on the safe side.
+                Err(TryLockError::Error(_)) => return Ok(file),
+                // Between the two calls another run may have taken it for a leftover and removed it.
+                Ok(()) if file.path.exists() => return Ok(file),
+                Ok(()) | Err(TryLockError::WouldBlock) => {}
+            }
+        }
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for TestFile {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+        in_use().retain(|path| *path != self.path);
+    }
+}
+
+fn in_use() -> MutexGuard<'static, Vec<PathBuf>> {
+    // A panic elsewhere does not make a list of paths wrong.
+    IN_USE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes the test files of this process, whatever it is doing: for a process that is about to be ended. Waits for
+/// nobody, so that it can be called when the measuring thread hangs in the kernel.
+pub fn remove_all_now() {
+    if let Ok(paths) = IN_USE.try_lock() {
+        for path in paths.iter() {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+/// A test file that an earlier run left behind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Leftover {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its length.
+    pub bytes: u64,
+}
+
+/// What [`sweep`] found.
+#[derive(Debug, Default)]
+pub struct Sweep {
+    /// Removed.
+    pub removed: Vec<Leftover>,
+    /// In use by a run that is alive, or on a file system that has no locks to tell by.
+    pub in_use: Vec<Leftover>,
+    /// Could not be removed.
+    pub failed: Vec<(Leftover, io::Error)>,
+}
+
+/// Removes what killed runs left in `dir` (not below it).
+///
+/// # Errors
+/// The system's error when the directory cannot be read.
+pub fn sweep(dir: &Path) -> io::Result<Sweep> {
+    let mut sweep = Sweep::default();
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        if !entry.file_name().to_str().is_some_and(is_test_file_name) {
+            continue;
+        }
+        // Not followed: a symbolic link of that name is not ours.
+        let Ok(metadata) = entry.path().symlink_metadata() else { continue };
+        if !metadata.is_file() {
+            continue;
+        }
+        let leftover = Leftover { path: entry.path(), bytes: metadata.len() };
+        match remove_unlocked(&leftover.path) {
+            Ok(true) => sweep.removed.push(leftover),
+            Ok(false) => sweep.in_use.push(leftover),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => sweep.failed.push((leftover, error)),
+        }
+    }
+    Ok(sweep)
+}
+
+fn remove_unlocked(path: &Path) -> io::Result<bool> {
+    let file = File::open(path)?;
+    match file.try_lock() {
+        Ok(()) => fs::remove_file(path).map(|()| true),
+        Err(TryLockError::WouldBlock | TryLockError::Error(_)) => Ok(false),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_test_file_lives_as_long_as_its_value() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = TestFile::create(dir.path()).unwrap();
+        let name = file.path().file_name().unwrap().to_str().unwrap().to_owned();
+        assert!(is_test_file_name(&name), "{name}");
+        assert_eq!(sweep(dir.path()).unwrap().in_use.len(), 1, "it is locked");
+        assert!(file.path().exists());
+        drop(file);
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn only_leftovers_are_swept() {
+        let dir = tempfile::tempdir().unwrap();
+        let names = [
+            "flashmark-test-notes.tmp",
+            "flashmark-test-0123456789abcdef.tmp",
+            "FLASHMARK-TEST-0000000000000000.tmp",
+            "data.bin",
+        ];
+        for name in names {
+            fs::write(dir.path().join(name), b"mine").unwrap();
+        }
+        let leftover = dir.path().join(name_of(42));
+        fs::write(&leftover, b"12345").unwrap();
+        #[cfg(unix)]
+        std::os::unix::fs::symlink("data.bin", dir.path().join(name_of(43))).unwrap();
+        fs::create_dir(dir.path().join(name_of(44))).unwrap();
+        let sweep = sweep(dir.path()).unwrap();
+        assert_eq!(sweep.removed, [Leftover { path: leftover.clone(), bytes: 5 }]);
+        assert!(!leftover.exists());
+        assert!(names.iter().all(|name| dir.path().join(name).exists()));
+        assert!(sweep.failed.is_empty() && sweep.in_use.is_empty());
+    }
+
+    #[test]
+    fn a_missing_directory_is_an_error() {
+        assert!(TestFile::create(Path::new("/nonexistent")).is_err());
+        assert!(sweep(Path::new("/nonexistent")).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn our_names_are_recognised(id: u64) {
+            prop_assert!(is_test_file_name(&name_of(id)));
+        }
+
+        #[test]
+        fn a_changed_digit_is_noticed(id: u64, at in 0_usize..16) {
+            let mut name = name_of(id).into_bytes();
+            let digit = &mut name[PREFIX.len() + at];
+            *digit = if *digit == b'0' { b'1' } else { b'0' };
+            prop_assert!(!is_test_file_name(std::str::from_utf8(&name).unwrap_or_default()));
+        }
+
+        #[test]
+        fn other_names_are_not_ours(name in "\\PC{0,40}") {
+            prop_assert!(!is_test_file_name(&name));
+        }
+    }
+}

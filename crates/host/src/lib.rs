@@ -1,0 +1,21 @@
+//! Real storage on this machine.
+//!
+//! * [`target`]: directories, files and block devices as the runner's targets;
+//! * [`engine`]: how their I/O is issued;
+//! * [`consent`], [`device`]: what may be overwritten, and what must not be;
+//! * [`cache`]: what the page cache holds, and dropping it;
+//! * [`environment`]: what a result was measured with;
+//! * [`leftovers`]: test files, and what killed runs left of them;
+//! * [`clock`], [`buffer`]: time, and memory that direct I/O takes.
+//!
+//! All that is special to Linux is here and behind `cfg`; elsewhere the crate builds, and says what it cannot do.
+
+pub mod buffer;
+pub mod cache;
+pub mod clock;
+pub mod consent;
+pub mod device;
+pub mod engine;
+pub mod environment;
+pub mod leftovers;
+pub mod target;

@@ -1,0 +1,425 @@
+//! Real targets: a test file in a directory, an existing file, a block device.
+//!
+//! A [`HostTarget`] lives as long as a run on it, so that its test file and the knowledge of what it holds serve all
+//! workloads; [`HostTarget::begin`] fits it to each of them.
+
+mod direct;
+mod faults;
+mod open_error;
+mod truth;
+
+use std::fs::OpenOptions;
+use std::path::{Path, PathBuf};
+
+use flashmark_core::environment::Environment;
+use flashmark_core::record::{Reached, TargetKind, Warning, WarningCode};
+use flashmark_core::runner::fits;
+use flashmark_core::target::{Contents, Fault, FaultKind, OpenAs, Ownership, Target};
+use flashmark_core::workload::{Direct, FileMode, Workload};
+
+use crate::cache::Residency;
+use crate::consent::ConsentArgs;
+use crate::device::{self, Claim, Refusal};
+use crate::engine::{self, Engine};
+use crate::environment::{self, Collect};
+use crate::leftovers::TestFile;
+
+pub use open_error::TargetError;
+use truth::Truth;
+
+/// A directory, file or block device of this machine.
+pub struct HostTarget {
+    /// The file or device, for people.
+    path: PathBuf,
+    /// How it is opened: for what was claimed, the claim itself, so that it cannot be exchanged under the run.
+    io_path: PathBuf,
+    access: Access,
+    kind: TargetKind,
+    environment: Environment,
+    environment_warnings: Vec<Warning>,
+    truth: Truth,
+    engine: Box<dyn Engine>,
+    engine_name: &'static str,
+    direct: DirectState,
+    baseline: Residency,
+    preallocate_bytes: u64,
+    contents: Contents,
+}
+
+/// By what right the target may be written.
+enum Access {
+    Own(TestFile),
+    Given {
+        /// Held as long as the run.
+        _claim: Claim,
+    },
+    Foreign { refusal: Box<Refusal> },
+}
+
+impl Access {
+    fn io_path(&self, path: &Path) -> PathBuf {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Given { _claim } => {
+                // proc(5): opening this opens the claimed file itself, with flags of one's own.
+                format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(_claim.file())).into()
+            }
+            _ => path.to_owned(),
+        }
+    }
+}
+
+/// Whether the page cache is passed by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum DirectState {
+    /// Files are opened for direct I/O, and nothing has shown yet that it is not.
+    Direct,
+    /// Through the cache, as asked for.
+    Buffered,
+    /// Through the cache, for this reason.
+    Not(String),
+}
+
+impl std::fmt::Debug for HostTarget {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("HostTarget")
+            .field("path", &self.path)
+            .field("kind", &self.kind)
+            .field("engine", &self.engine_name)
+            .field("direct", &self.direct)
+            .finish_non_exhaustive()
+    }
+}
+
+impl HostTarget {
+    /// Gets a path ready: makes the test file in a directory; claims a file or device that consent was given for and
+    /// that is to be written; reads the environment.
+    ///
+    /// # Errors
+    /// [`TargetError`] says what is wrong with the path, and [`TargetError::Refused`] why it must not be written in
+    /// spite of consent.
+    pub fn open(path: &Path, consent: &ConsentArgs, to_be_written: bool, serials: bool) -> Result<Self, TargetError> {
+        let metadata = path.metadata().map_err(|error| TargetError::of_path(path, error))?;
+        let (environment, environment_warnings) = environment::collect(path, Collect { serials });
+        let (kind, file, access) = if metadata.is_dir() {
+            let test_file = TestFile::create(path).map_err(|error| TargetError::of_directory(path, error))?;
+            (TargetKind::Directory, test_file.path().to_owned(), Access::Own(test_file))
+        } else {
+            let kind = if metadata.is_file() { TargetKind::File } else { TargetKind::Device };
+            if kind == TargetKind::Device && !is_block_device(&metadata) {
+                return Err(TargetError::WrongKind { path: path.to_owned() });
+            }
+            let access = match consent.consent_to(path) {
+                Some(consent) if to_be_written => {
+                    let claim = match kind {
+                        TargetKind::File => device::claim_file(path, &consent),
+                        _ => device::claim(path, &consent),
+                    };
+                    Access::Given { _claim: claim.map_err(|refusal| TargetError::Refused(Box::new(refusal)))? }
+                }
+                _ => Access::Foreign { refusal: Box::new(device::refuse_without_consent(path)) },
+            };
+            (kind, path.to_owned(), access)
+        };
+        let sync = engine::find("sync").ok_or(TargetError::NoEngine)?;
+        let engine = sync.make().map_err(|error| TargetError::of_path(path, error))?;
+        Ok(Self {
+            truth: Truth::of(path, kind),
+            io_path: access.io_path(&file),
+            path: file,
+            access,
+            kind,
+            environment,
+            environment_warnings,
+            engine,
+            engine_name: sync.name,
+            direct: DirectState::Buffered,
+            baseline: Residency { resident_pages: 0, pages: 0 },
+            preallocate_bytes: 0,
+            contents: Contents::default(),
+        })
+    }
+
+    /// Why the target must not be written, if it must not.
+    #[must_use]
+    pub fn refusal(&self) -> Option<&Refusal> {
+        match &self.access {
+            Access::Foreign { refusal } => Some(refusal),
+            Access::Own(_) | Access::Given { .. } => None,
+        }
+    }
+
+    /// What the target is.
+    #[must_use]
+    pub const fn kind(&self) -> TargetKind {
+        self.kind
+    }
+
+    /// The file or device that the I/O goes to.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What it was measured with, as found at the start.
+    #[must_use]
+    pub const fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
+    /// How to call the storage in an original's rows: the file system in capitals, or `RAW` for a device.
+    #[must_use]
+    pub fn label(&self) -> String {
+        match (&self.environment.file_system, self.kind) {
+            (Some(file_system), TargetKind::Directory | TargetKind::File) => file_system.kind.to_uppercase(),
+            _ => "RAW".into(),
+        }
+    }
+
+    /// The engine in use.
+    #[must_use]
+    pub const fn engine_name(&self) -> &'static str {
+        self.engine_name
+    }
+
+    /// Whether the last workload's I/O passed the page cache by, as far as can be seen.
+    #[must_use]
+    pub fn was_direct(&self) -> bool {
+        self.direct == DirectState::Direct
+    }
+
+    /// Whether the workload makes sense on this target at all; to be asked before anything is measured.
+    ///
+    /// # Errors
+    /// A [`Fault`] whose text says what to change.
+    pub fn check(&mut self, workload: &Workload) -> Result<(), Fault> {
+        let unsupported = |message: String| Err(Fault::new(FaultKind::Unsupported, message));
+        let entry = entry_of(workload)?;
+        if workload.queue_depth > entry.queue_depth_max {
+            return unsupported(format!(
+                "queue-depth = {}, but the engine `{}` keeps at most {} operation under way: leave queue-depth out",
+                workload.queue_depth, entry.name, entry.queue_depth_max
+            ));
+        }
+        if self.kind == TargetKind::Device && workload.file == FileMode::Append {
+            return unsupported("a device has a fixed size: file = \"append\" needs a directory or file".into());
+        }
+        if workload.direct == Direct::Required
+            && let DirectState::Not(why) = direct::decide(&self.io_path, workload, entry, &self.truth)
+        {
+            return unsupported(format!("direct = \"required\", but {why}"));
+        }
+        fits(workload, self)
+    }
+
+    /// Fits the target to the next workload: its engine, direct I/O, and whether there is room for its file. Returns
+    /// doubts that concern the workload whatever comes of it.
+    ///
+    /// # Errors
+    /// A [`Fault`] if the workload cannot run on this target; nothing has been written then.
+    pub fn begin(&mut self, workload: &Workload) -> Result<Vec<Warning>, Fault> {
+        self.check(workload)?;
+        let entry = entry_of(workload)?;
+        if entry.name != self.engine_name {
+            self.engine = entry.make().map_err(|error| self.fault(error))?;
+            self.engine_name = entry.name;
+        }
+        self.direct = direct::decide(&self.io_path, workload, entry, &self.truth);
+        self.check_room(workload)?;
+        let mut warnings = self.environment_warnings.clone();
+        warnings.extend(self.truth.warnings.iter().cloned());
+        if let DirectState::Not(why) = &self.direct {
+            warnings.push(Warning::new(WarningCode::NotDirect, format!("not direct: {why}")));
+        }
+        Ok(warnings)
+    }
+
+    /// Refuses a test file that is larger than what is free, before it fills the file system.
+    fn check_room(&self, workload: &Workload) -> Result<(), Fault> {
+        let Access::Own(file) = &self.access else { return Ok(()) };
+        let Some(free) = free_bytes(file.path()) else { return Ok(()) };
+        let repeats = u64::from(workload.repeats) + u64::from(workload.warm_up);
+        let needed = match workload.file {
+            FileMode::Append => workload.size_bytes.unwrap_or(0).saturating_mul(repeats),
+            FileMode::New | FileMode::Existing => workload.file_bytes.or(workload.size_bytes).unwrap_or(0),
+        };
+        let has = file.path().metadata().map_or(0, |m| m.len());
+        if needed.saturating_sub(has) <= free {
+            return Ok(());
+        }
+        Err(Fault::new(
+            FaultKind::NoSpace,
+            format!(
+                "the test file needs {needed} bytes, and {free} bytes are free: make size or file-size smaller, or free \
+                 some space"
+            ),
+        ))
+    }
+
+    fn fault(&self, error: std::io::Error) -> Fault {
+        faults::from_io(&error, self.kind, &self.path, &self.io_path)
+    }
+
+    fn open_options(&self, how: OpenAs) -> OpenOptions {
+        let mut options = OpenOptions::new();
+        options.read(true);
+        let own = matches!(self.access, Access::Own(_));
+        match how {
+            OpenAs::Read => {}
+            OpenAs::ReadWrite | OpenAs::Append | OpenAs::Layout => {
+                options.write(true);
+            }
+            // A device cannot be truncated; a new file on it is one that starts at its start.
+            OpenAs::New { .. } => {
+                options.write(true).truncate(self.kind != TargetKind::Device).create(own);
+            }
+        }
+        if how != OpenAs::Layout && self.direct == DirectState::Direct {
+            direct::set_flag(&mut options);
+        }
+        options
+    }
+
+    fn look(&mut self, mut look: impl FnMut(&std::fs::File) -> std::io::Result<()>) -> std::io::Result<()> {
+        self.engine.with_file(&mut look)
+    }
+}
+
+fn entry_of(workload: &Workload) -> Result<&'static engine::EngineEntry, Fault> {
+    engine::find(&workload.engine).ok_or_else(|| {
+        let names: Vec<&str> = engine::ENGINES.iter().map(|e| e.name).collect();
+        let message = format!("there is no engine `{}`; there are {}", workload.engine, names.join(", "));
+        Fault::new(FaultKind::Unsupported, message)
+    })
+}
+
+/// How many bytes a file or device has now.
+fn len_bytes(path: &Path) -> std::io::Result<u64> {
+    use std::io::{Seek as _, SeekFrom};
+    // A device's metadata have no length, but its end can be sought.
+    std::fs::File::open(path)?.seek(SeekFrom::End(0))
+}
+
+/// Bytes that this user can still write to the file system of `path`, where the system tells.
+#[cfg(unix)]
+fn free_bytes(path: &Path) -> Option<u64> {
+    let stat = rustix::fs::statvfs(path).ok()?;
+    stat.f_bavail.checked_mul(stat.f_frsize)
+}
+
+#[cfg(not(unix))]
+fn free_bytes(_: &Path) -> Option<u64> {
+    None
+}
+
+#[cfg(unix)]
+fn is_block_device(metadata: &std::fs::Metadata) -> bool {
+    std::os::unix::fs::FileTypeExt::is_block_device(&metadata.file_type())
+}
+
+#[cfg(not(unix))]
+fn is_block_device(_: &std::fs::Metadata) -> bool {
+    false
+}
+
+impl Target for HostTarget {
+    fn open(&mut self, how: OpenAs) -> Result<(), Fault> {
+        if how != OpenAs::Read
+            && let Access::Foreign { refusal } = &self.access
+        {
+            return Err(Fault::new(FaultKind::Denied, refusal.to_string()));
+        }
+        if let OpenAs::New { preallocate_bytes } = how {
+            self.preallocate_bytes = preallocate_bytes;
+        }
+        let options = self.open_options(how);
+        self.engine.open(&self.io_path, &options).map_err(|error| self.fault(error))
+    }
+
+    fn close(&mut self) -> Result<(), Fault> {
+        self.engine.close().map_err(|error| self.fault(error))
+    }
+
+    #[inline]
+    fn read(&mut self, offset: u64, buf: &mut [u8]) -> Result<usize, Fault> {
+        match self.engine.read_at(offset, buf) {
+            Ok(0) if !buf.is_empty() => Err(faults::at_end(self.kind, &self.path, &self.io_path, offset)),
+            Ok(read) => Ok(read),
+            Err(error) => Err(self.fault(error)),
+        }
+    }
+
+    #[inline]
+    fn write(&mut self, offset: u64, data: &[u8]) -> Result<usize, Fault> {
+        self.engine.write_at(offset, data).map_err(|error| self.fault(error))
+    }
+
+    fn sync(&mut self) -> Result<(), Fault> {
+        self.engine.sync().map_err(|error| self.fault(error))
+    }
+
+    fn drain(&mut self) -> Result<(), Fault> {
+        self.engine.drain().map_err(|error| self.fault(error))
+    }
+
+    fn len_bytes(&mut self) -> Result<u64, Fault> {
+        len_bytes(&self.io_path).map_err(|error| self.fault(error))
+    }
+
+    fn truncate(&mut self) -> Result<(), Fault> {
+        if self.kind == TargetKind::Device {
+            return Ok(());
+        }
+        self.engine.set_len(0).map_err(|error| self.fault(error))
+    }
+
+    fn contents(&self) -> Contents {
+        self.contents
+    }
+
+    fn set_contents(&mut self, contents: Contents) {
+        self.contents = contents;
+    }
+
+    fn ownership(&self) -> Ownership {
+        match self.access {
+            Access::Own(_) => Ownership::Own,
+            Access::Given { .. } => Ownership::Given,
+            Access::Foreign { .. } => Ownership::Foreign,
+        }
+    }
+
+    fn write_reaches(&self, synced: bool) -> Reached {
+        if self.truth.memory {
+            Reached::Cache
+        } else if synced {
+            Reached::Medium
+        } else if self.direct == DirectState::Direct {
+            Reached::Device
+        } else {
+            Reached::Cache
+        }
+    }
+
+    fn settle(&mut self, workload: &Workload, warnings: &mut Vec<Warning>) {
+        let preallocate = std::mem::take(&mut self.preallocate_bytes);
+        if preallocate > 0 && self.kind != TargetKind::Device {
+            self.preallocate(preallocate, warnings);
+        }
+        if workload.reads() {
+            self.drop_and_check(warnings);
+        }
+    }
+
+    fn inspect(&mut self, workload: &Workload, moved_bytes: u64, region_bytes: u64, warnings: &mut Vec<Warning>) {
+        if workload.reads() {
+            self.check_after(workload, moved_bytes, region_bytes, warnings);
+        }
+    }
+
+    fn drop_caches(&mut self) {
+        let bytes = self.len_bytes().unwrap_or(0);
+        // What cannot be dropped cannot be helped: the check of the data is as good, only not of the medium.
+        let _ = self.look(|file| crate::cache::drop_pages(file, bytes));
+    }
+}
