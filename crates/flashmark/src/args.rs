@@ -1,0 +1,256 @@
+//! The command line. The options that set suite keys are made from the suite crate's table of keys, so that every key
+//! can be given here.
+
+use std::path::PathBuf;
+
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use flashmark_host::consent::ConsentArgs;
+use flashmark_report::figures::RateUnit;
+use flashmark_report::format::formats;
+use flashmark_suite::{Settings, keys};
+
+/// What was asked for.
+pub enum Command {
+    /// `flashmark run`, with the suite keys given as options.
+    Run(Box<RunArgs>, Settings),
+    /// `flashmark suites`.
+    Suites(SuitesArgs),
+    /// `flashmark show`.
+    Show(ShowArgs),
+    /// `flashmark clean`.
+    Clean(CleanArgs),
+}
+
+/// A storage benchmark for flash media: directories, files, block devices
+#[derive(Parser)]
+#[command(version, about, after_help = "Start with `flashmark run .`; `flashmark help run` has examples.")]
+struct Cli {
+    #[command(subcommand)]
+    command: Subcommands,
+}
+
+#[derive(Subcommand)]
+enum Subcommands {
+    /// Measure a directory, a file or a block device
+    Run(Box<RunArgs>),
+    /// List the suites, or print one
+    Suites(SuitesArgs),
+    /// Show the records of earlier runs
+    Show(ShowArgs),
+    /// Remove test files that a killed run left behind
+    Clean(CleanArgs),
+}
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  flashmark run .                                  the current directory, about fifteen seconds
+  flashmark run /media/card -o card.jsonl          keep the records, one JSON line each
+  flashmark run --resume card.jsonl                finish that run after an interruption
+  flashmark run /dev/sdb --suite raw-read          read a whole device
+  flashmark run . --suite sdfat --compat --format sdfat
+                                                   what SdFat's bench measures, in its own words
+  flashmark run . --op write --block 4k --size 64m --order random --sync every:1
+                                                   one workload from the command line
+  flashmark run /dev/sdb --destroy /dev/sdb        also write: everything on /dev/sdb is lost
+
+Without --destroy, existing files and devices are only read. In a directory flashmark writes a file of its own and
+removes it at the end.
+
+Exit codes: 0 done, 1 a workload failed, 2 wrong usage, 3 refused because data would be destroyed, 130 interrupted.";
+
+/// `flashmark run`.
+#[derive(Args)]
+#[command(after_help = RUN_EXAMPLES)]
+pub struct RunArgs {
+    /// Directories, files or block devices
+    #[arg(value_name = "TARGET", required_unless_present = "resume")]
+    pub targets: Vec<PathBuf>,
+
+    /// Suite to run: a name (see `flashmark suites`) or a path of a TOML file [default: quick, or the single workload
+    /// that --op describes]
+    #[arg(short, long, value_name = "NAME|PATH")]
+    pub suite: Option<String>,
+
+    /// Run the suite's compatibility form: the original's steps, defects included
+    #[arg(long)]
+    pub compat: bool,
+
+    /// Run only the workloads whose name contains this text (repeatable)
+    #[arg(long, value_name = "TEXT")]
+    pub only: Vec<String>,
+
+    /// Set a suite key or a parameter of the suite (repeatable)
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+
+    /// Append a record of each workload to this new file (JSON Lines), on the medium before the next one starts
+    #[arg(short, long, value_name = "FILE", conflicts_with = "resume")]
+    pub output: Option<PathBuf>,
+
+    /// Finish the interrupted run in this file; suite, settings and targets are taken from it
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["targets", "suite", "compat", "only", "set"])]
+    pub resume: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub consent: ConsentArgs,
+
+    #[command(flatten)]
+    pub show: FormatArgs,
+
+    /// Put serial numbers of devices into the records
+    #[arg(long)]
+    pub serials: bool,
+
+    /// Show no progress and no notes
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// How results are shown.
+#[derive(Args)]
+pub struct FormatArgs {
+    /// How to print the results
+    #[arg(short, long, value_name = "FORMAT", default_value = "table", value_parser = format_names())]
+    pub format: String,
+
+    /// Unit of rates in tables: MB/s is 10^6 bytes, MiB/s is 2^20
+    #[arg(long, value_name = "UNIT", default_value = "MB", value_parser = ["MB", "MiB"])]
+    rate_unit: String,
+
+    /// Print bits instead of bytes, in the format esp-idf
+    #[arg(long)]
+    pub bits: bool,
+}
+
+impl FormatArgs {
+    /// The unit of rates.
+    pub fn rate_unit(&self) -> RateUnit {
+        if self.rate_unit == "MiB" { RateUnit::MiB } else { RateUnit::MB }
+    }
+}
+
+/// `flashmark suites`.
+#[derive(Args)]
+pub struct SuitesArgs {
+    #[command(subcommand)]
+    pub command: Option<SuitesCommand>,
+}
+
+#[derive(Subcommand)]
+pub enum SuitesCommand {
+    /// Print a suite's text, as a start for one of your own
+    Show {
+        /// A suite's name or path
+        #[arg(value_name = "NAME|PATH")]
+        name: String,
+    },
+}
+
+/// `flashmark show`.
+#[derive(Args)]
+#[command(after_help = "Example:\n  flashmark show card.jsonl --format markdown > card.md")]
+pub struct ShowArgs {
+    /// Files that `flashmark run -o` wrote; `-` is standard input
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub show: FormatArgs,
+}
+
+/// `flashmark clean`.
+#[derive(Args)]
+#[command(after_help = "Example:\n  flashmark clean /media/card\n\n\
+Test files are named flashmark-test-*.tmp with check digits in the name. Those in use by a running flashmark are kept.")]
+pub struct CleanArgs {
+    /// Directories to look in (not below)
+    #[arg(value_name = "DIRECTORY", default_value = ".")]
+    pub directories: Vec<PathBuf>,
+}
+
+fn format_names() -> PossibleValuesParser {
+    PossibleValuesParser::new(
+        formats().iter().map(|format| clap::builder::PossibleValue::new(format.name()).help(format.about())),
+    )
+}
+
+const KEYS_HEADING: &str = "Suite keys (for every workload of the suite)";
+
+/// The whole command line, with the suite keys as options of `run`.
+fn command() -> clap::Command {
+    Cli::command().mut_subcommand("run", |run| {
+        keys().iter().filter(|key| key.name != "name").fold(run, |run, key| {
+            let about = key.about.trim_end_matches('.').to_owned();
+            let mut option = Arg::new(key.name)
+                .long(key.name)
+                .value_name(key.value_name)
+                .help(about)
+                .long_help(format!(
+                    "{} Values: {}. Default: {}.",
+                    key.about,
+                    key.values.replace('`', ""),
+                    key.default.replace('`', "")
+                ))
+                .help_heading(KEYS_HEADING)
+                .conflicts_with("resume")
+                .action(ArgAction::Set);
+            if key.value_name == "BOOL" || key.name == "verify" {
+                option = option.num_args(0..=1).default_missing_value("true");
+            }
+            run.arg(option)
+        })
+    })
+}
+
+/// Reads the command line, or ends the process with clap's message (exit code 2, or 0 for help).
+pub fn parse() -> Command {
+    let matches = command().get_matches();
+    let settings = matches.subcommand().map(|(_, sub)| settings(sub)).unwrap_or_default();
+    match Cli::from_arg_matches(&matches) {
+        Ok(cli) => match cli.command {
+            Subcommands::Run(args) => Command::Run(args, settings),
+            Subcommands::Suites(args) => Command::Suites(args),
+            Subcommands::Show(args) => Command::Show(args),
+            Subcommands::Clean(args) => Command::Clean(args),
+        },
+        Err(error) => error.exit(),
+    }
+}
+
+fn settings(matches: &ArgMatches) -> Settings {
+    let mut settings = Settings::new();
+    for key in keys() {
+        if let Ok(Some(value)) = matches.try_get_one::<String>(key.name) {
+            settings.push(key.name, value);
+        }
+    }
+    settings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        command().debug_assert();
+    }
+
+    #[test]
+    fn every_suite_key_is_an_option() {
+        let run = command().find_subcommand("run").cloned().unwrap();
+        for key in keys().iter().filter(|key| key.name != "name") {
+            assert!(run.get_arguments().any(|arg| arg.get_long() == Some(key.name)), "{}", key.name);
+        }
+    }
+
+    #[test]
+    fn keys_become_settings_and_a_bare_switch_is_true() {
+        let line = ["flashmark", "run", ".", "--block", "4k", "--verify", "--preallocate", "--sync", "never"];
+        let matches = command().try_get_matches_from(line).unwrap();
+        let (_, run) = matches.subcommand().unwrap();
+        let pairs = settings(run).to_pairs();
+        assert_eq!(pairs, ["block=4k", "preallocate=true", "sync=never", "verify=true"]);
+    }
+}

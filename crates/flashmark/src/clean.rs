@@ -1,0 +1,47 @@
+//! `flashmark clean`: removes what killed runs left behind.
+
+use std::path::Path;
+
+use flashmark_host::leftovers::{Sweep, sweep};
+use flashmark_report::figures;
+
+use crate::args::CleanArgs;
+use crate::exit::Exit;
+
+pub fn run(args: &CleanArgs) -> anyhow::Result<Exit> {
+    let mut exit = Exit::Done;
+    for directory in &args.directories {
+        let found =
+            sweep(directory).map_err(|error| anyhow::anyhow!("cannot read {}: {error}", directory.display()))?;
+        if found.removed.is_empty() && found.in_use.is_empty() && found.failed.is_empty() {
+            eprintln!("flashmark: nothing left behind in {}", directory.display());
+        }
+        for leftover in &found.in_use {
+            eprintln!("flashmark: {} is in use by a running flashmark; left alone", leftover.path.display());
+        }
+        exit = if tell(&found) { exit } else { Exit::Failed };
+    }
+    Ok(exit)
+}
+
+/// Before a run: removes leftovers, and says so unless `quiet`.
+pub fn before_run(directory: &Path, quiet: bool) {
+    // A directory that cannot be read is about to be reported by the run itself.
+    if let Ok(found) = sweep(directory)
+        && !quiet
+    {
+        tell(&found);
+    }
+}
+
+/// Says what was removed and what could not be; false if something could not.
+fn tell(found: &Sweep) -> bool {
+    for leftover in &found.removed {
+        let size = figures::size(leftover.bytes);
+        eprintln!("flashmark: removed {} ({size}), left behind by an earlier run", leftover.path.display());
+    }
+    for (leftover, error) in &found.failed {
+        eprintln!("flashmark: cannot remove {}, left behind by an earlier run: {error}", leftover.path.display());
+    }
+    found.failed.is_empty()
+}

@@ -1,0 +1,66 @@
+//! How flashmark ends.
+
+use std::io;
+use std::process::ExitCode;
+
+use flashmark_report::format::FormatError;
+use flashmark_report::run_file::RunFileError;
+
+/// The exit codes, as the README lists them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Everything ran.
+    Done,
+    /// A workload failed, or the output could not be written.
+    Failed,
+    /// The command line or a file named in it is wrong; nothing ran.
+    Usage,
+    /// Nothing ran because it would destroy data.
+    Refused,
+    /// The user stopped it: 128 and the number of SIGINT, as shells have it.
+    Interrupted,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Done => 0,
+            Exit::Failed => 1,
+            Exit::Usage => 2,
+            Exit::Refused => 3,
+            Exit::Interrupted => 130,
+        })
+    }
+}
+
+/// An error that ends flashmark in another way than [`Exit::Usage`].
+#[derive(Debug, thiserror::Error)]
+pub enum Ended {
+    /// A write was refused.
+    #[error(transparent)]
+    Refused(#[from] Box<flashmark_host::device::Refusal>),
+}
+
+/// Tells the user, and chooses the exit code. Errors are of usage unless they are known to be something else.
+pub fn report(error: &anyhow::Error) -> Exit {
+    if is_closed_pipe(error) {
+        // Whoever reads the output has seen enough (`flashmark suites | head`).
+        return Exit::Done;
+    }
+    eprintln!("flashmark: {error:#}");
+    if error.downcast_ref::<Ended>().is_some() {
+        return Exit::Refused;
+    }
+    let output_failed = matches!(error.downcast_ref(), Some(FormatError::Write(_)))
+        || matches!(error.downcast_ref(), Some(RunFileError::Write { .. }))
+        || error.downcast_ref::<io::Error>().is_some();
+    if output_failed { Exit::Failed } else { Exit::Usage }
+}
+
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    let source = match error.downcast_ref() {
+        Some(FormatError::Write(source)) => Some(source),
+        _ => error.downcast_ref::<io::Error>(),
+    };
+    source.is_some_and(|source| source.kind() == io::ErrorKind::BrokenPipe)
+}

@@ -1,0 +1,28 @@
+//! flashmark: the command line. It turns arguments into a suite and targets, lets the core run one on the other, and has
+//! the results shown and kept; it does no I/O of its own beyond that.
+
+mod args;
+mod clean;
+mod exit;
+mod output;
+mod run;
+mod show;
+mod suites;
+
+use std::process::ExitCode;
+
+use args::Command;
+
+fn main() -> ExitCode {
+    let command = args::parse();
+    let result = match command {
+        Command::Run(args, settings) => run::run(*args, settings),
+        Command::Suites(args) => suites::run(args),
+        Command::Show(args) => show::run(&args),
+        Command::Clean(args) => clean::run(&args),
+    };
+    match result {
+        Ok(exit) => exit.into(),
+        Err(error) => exit::report(&error).into(),
+    }
+}

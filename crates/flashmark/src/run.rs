@@ -1,0 +1,93 @@
+//! `flashmark run`: a suite on targets, one record after the other.
+
+mod interrupt;
+mod notes;
+mod plan;
+mod progress;
+mod session;
+
+use std::collections::BTreeMap;
+
+use anyhow::Context as _;
+use flashmark_core::record::{Record, Status};
+use flashmark_report::run_file::RunFile;
+use flashmark_suite::Settings;
+
+use crate::args::RunArgs;
+use crate::exit::{Ended, Exit};
+use crate::output::Output;
+use plan::Plan;
+use session::Session;
+
+pub fn run(args: RunArgs, settings: Settings) -> anyhow::Result<Exit> {
+    let output = Output::new(&args.show)?;
+    let (plan, mut file) = match &args.resume {
+        Some(path) => {
+            let (file, records, torn) = RunFile::resume(path)?;
+            if let Some(torn) = torn {
+                eprintln!("flashmark: {}: {torn}", path.display());
+            }
+            let plan = Plan::of_records(records).with_context(|| format!("cannot resume {}", path.display()))?;
+            (plan, Some(file))
+        }
+        None => (Plan::of_args(&args, settings)?, None),
+    };
+    output.check(&plan.info.suite, plan.info.original.as_deref())?;
+    let targets = plan.target_paths();
+    let unused = args.consent.unused(&targets.iter().map(AsRef::as_ref).collect::<Vec<_>>());
+    if let Some(path) = unused.first() {
+        anyhow::bail!(
+            "--destroy {path} names no target of this run: a typing error here costs data, so nothing was done",
+            path = path.display()
+        );
+    }
+    let interrupt = interrupt::install()?;
+    // Targets are opened before the output file is made, so that a wrong target leaves no empty file behind.
+    let mut session = Session::open(&plan, &args, interrupt)?;
+    if let Some(refusal) = session.refusal_of_everything() {
+        return Err(Ended::Refused(Box::new(refusal)).into());
+    }
+    if let Some(path) = &args.output {
+        file = Some(RunFile::create(path)?);
+    }
+    let run = session.measure(&plan, file);
+    // Test files are gone before anything is printed, whatever the printing meets.
+    drop(session);
+    if (output.is_machine() || run.records.is_empty()) && !args.quiet {
+        notes::tell(&run.records);
+    }
+    output.print(&run.records)?;
+    Ok(exit_of(&run, interrupt.is_set()))
+}
+
+/// What a run left.
+struct Measured {
+    /// All records of the run, in order, with those of the run that was resumed.
+    records: Vec<Record>,
+    /// Whether a record could not be written.
+    file_failed: bool,
+}
+
+fn exit_of(run: &Measured, interrupted: bool) -> Exit {
+    let failed = |record: &Record| record.outcome.status == Status::Failed || record.outcome.fault_count > 0;
+    if interrupted || run.records.iter().any(|record| record.outcome.status == Status::Interrupted) {
+        Exit::Interrupted
+    } else if run.file_failed || run.records.iter().any(failed) {
+        Exit::Failed
+    } else {
+        Exit::Done
+    }
+}
+
+/// Of several records in one place of one run (a run that was resumed) the last one.
+pub fn newest_of_each(records: Vec<Record>) -> Vec<Record> {
+    let mut order = Vec::new();
+    let mut newest = BTreeMap::new();
+    for record in records {
+        let place = (record.run.id.clone(), record.run.index);
+        if newest.insert(place.clone(), record).is_none() {
+            order.push(place);
+        }
+    }
+    order.into_iter().filter_map(|place| newest.remove(&place)).collect()
+}

@@ -1,0 +1,117 @@
+//! What a run consists of: from the command line, or from the records of the run to resume.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use anyhow::{anyhow, bail};
+use flashmark_core::record::{Form, Record, RunInfo, Status};
+use flashmark_core::workload::Workload;
+use flashmark_host::leftovers::random_id;
+use flashmark_suite::{Settings, Source, Suite, digest};
+
+use crate::args::RunArgs;
+
+/// Every workload on every target, in order: all workloads on the first target, then on the next.
+pub struct Plan {
+    /// The run's description, with index 0.
+    pub info: RunInfo,
+    /// What runs on each target.
+    pub workloads: Vec<Workload>,
+    /// Records that an earlier part of the run made, by their place.
+    pub done: BTreeMap<u32, Record>,
+}
+
+impl Plan {
+    /// The plan that the command line asks for.
+    pub fn of_args(args: &RunArgs, mut settings: Settings) -> anyhow::Result<Self> {
+        for pair in &args.set {
+            settings.push_pair(pair)?;
+        }
+        let describes_one = settings.0.iter().any(|setting| setting.key == "op" || setting.key == "read-percent");
+        let suite = match &args.suite {
+            Some(name) => Suite::load(name)?,
+            None if describes_one => Suite::ad_hoc(&settings)?,
+            None => Suite::load("quick")?,
+        };
+        let form = if args.compat { Form::Compat } else { Form::Corrected };
+        let targets = args.targets.iter().map(|path| path.to_string_lossy().into_owned()).collect();
+        Self::new(&suite, form, &settings, args.only.clone(), targets)
+    }
+
+    fn new(
+        suite: &Suite,
+        form: Form,
+        settings: &Settings,
+        only: Vec<String>,
+        targets: Vec<String>,
+    ) -> anyhow::Result<Self> {
+        // A suite from the command line has its settings in it already.
+        let again = if suite.source == Source::CommandLine { &Settings::new() } else { settings };
+        let all = suite.expand(form, again)?;
+        let names: Vec<String> = all.iter().map(|w| w.name.clone()).collect();
+        let chosen = |w: &Workload| only.is_empty() || only.iter().any(|part| w.name.contains(part.as_str()));
+        let workloads: Vec<Workload> = all.into_iter().filter(chosen).collect();
+        if workloads.is_empty() {
+            bail!("--only {} fits no workload of suite {}; it has: {}", only.join(" "), suite.name(), names.join(", "));
+        }
+        let total = u32::try_from(workloads.len() * targets.len()).map_err(|_| anyhow!("too many workloads"))?;
+        let info = RunInfo {
+            id: format!("{:016x}", random_id()),
+            suite: suite.name().to_owned(),
+            suite_source: suite.source.to_string(),
+            form,
+            settings: settings.to_pairs(),
+            only,
+            plan: digest(&workloads, &targets),
+            targets,
+            index: 0,
+            total,
+            original: suite.original().map(str::to_owned),
+        };
+        Ok(Self { info, workloads, done: BTreeMap::new() })
+    }
+
+    /// The plan of the run that these records are of.
+    pub fn of_records(records: Vec<Record>) -> anyhow::Result<Self> {
+        let Some(last) = records.last() else {
+            bail!("it holds no whole record, so nothing tells what ran: start the run again with -o");
+        };
+        let info = last.run.clone();
+        let mut settings = Settings::new();
+        for pair in &info.settings {
+            settings.push_pair(pair)?;
+        }
+        let suite = match info.suite_source.as_str() {
+            "built-in" => Suite::load(&info.suite)?,
+            "command line" => Suite::ad_hoc(&settings)?,
+            path => Suite::load(path)?,
+        };
+        let mut plan = Self::new(&suite, info.form, &settings, info.only.clone(), info.targets.clone())?;
+        if plan.info.plan != info.plan {
+            bail!(
+                "suite {} ({}) has changed since the run began, so that old and new records would not be of one run: \
+                 start again with -o",
+                info.suite,
+                info.suite_source
+            );
+        }
+        plan.info.id = info.id;
+        plan.done = records
+            .into_iter()
+            .filter(|record| record.run.id == plan.info.id)
+            .filter(|record| matches!(record.outcome.status, Status::Done | Status::Skipped))
+            .map(|record| (record.run.index, record))
+            .collect();
+        Ok(plan)
+    }
+
+    /// The targets as paths.
+    pub fn target_paths(&self) -> Vec<PathBuf> {
+        self.info.targets.iter().map(PathBuf::from).collect()
+    }
+
+    /// Whether any workload that is still to run writes.
+    pub fn writes(&self) -> bool {
+        self.workloads.iter().any(Workload::writes)
+    }
+}

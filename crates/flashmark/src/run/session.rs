@@ -1,0 +1,172 @@
+//! The targets of a run, and the loop over them.
+
+use std::path::Path;
+
+use anyhow::{anyhow, bail};
+use flashmark_core::record::{OpKind, Outcome, Record, SCHEMA, Status, TargetInfo, Warning, WarningCode};
+use flashmark_core::runner::{Meters, Runner, buffer_bytes};
+use flashmark_core::target::Fault;
+use flashmark_core::workload::Workload;
+use flashmark_host::buffer::AlignedBuffer;
+use flashmark_host::clock::{MonotonicClock, SleepWatch};
+use flashmark_host::device::{self, Refusal};
+use flashmark_host::target::{HostTarget, TargetError};
+use flashmark_report::run_file::RunFile;
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
+use super::interrupt::Interrupt;
+use super::plan::Plan;
+use super::progress::Progress;
+use super::{Measured, newest_of_each};
+use crate::args::RunArgs;
+use crate::clean;
+use crate::exit::Ended;
+
+/// The buffer for laying files out; blocks that are larger have their own size.
+const LAYOUT_BYTES: usize = 1 << 20;
+
+/// Open targets, ready to be measured.
+pub struct Session {
+    targets: Vec<(String, HostTarget)>,
+    writes_only: bool,
+    buffer: AlignedBuffer,
+    meters: Box<Meters>,
+    progress: Progress,
+    interrupt: Interrupt,
+}
+
+impl Session {
+    /// Opens every target of the plan. Nothing is written yet but empty test files.
+    ///
+    /// # Errors
+    /// [`TargetError`], and [`Ended::Refused`] for a target that must not be written in spite of consent.
+    pub fn open(plan: &Plan, args: &RunArgs, interrupt: Interrupt) -> anyhow::Result<Self> {
+        let mut targets = Vec::new();
+        for name in &plan.info.targets {
+            let path = Path::new(name);
+            if path.is_dir() {
+                clean::before_run(path, args.quiet);
+            }
+            let mut target = HostTarget::open(path, &args.consent, plan.writes(), args.serials).map_err(explain)?;
+            let may_write = target.refusal().is_none();
+            for workload in plan.workloads.iter().filter(|workload| may_write || !workload.writes()) {
+                if let Err(fault) = target.check(workload) {
+                    bail!("{name}: {}: {fault}", workload.name);
+                }
+            }
+            targets.push((name.clone(), target));
+        }
+        let needed = plan.workloads.iter().map(buffer_bytes).max().unwrap_or(0).max(LAYOUT_BYTES);
+        let buffer = AlignedBuffer::new(needed)
+            .ok_or_else(|| anyhow!("there is no memory for a buffer of {needed} bytes: make block smaller"))?;
+        Ok(Self {
+            targets,
+            writes_only: !plan.workloads.iter().any(|workload| !workload.writes()),
+            buffer,
+            meters: Meters::boxed(),
+            progress: Progress::start(args.quiet, args.show.rate_unit()),
+            interrupt,
+        })
+    }
+
+    /// The refusal, if there is nothing but refused work.
+    pub fn refusal_of_everything(&self) -> Option<Refusal> {
+        let all_refused = self.writes_only && self.targets.iter().all(|(_, target)| target.refusal().is_some());
+        let (_, first) = self.targets.first().filter(|_| all_refused)?;
+        // Made anew, since the target keeps its own.
+        Some(device::refuse_without_consent(first.path()))
+    }
+
+    /// Runs all that is not done yet, and gives every record of the run.
+    pub fn measure(&mut self, plan: &Plan, mut file: Option<RunFile>) -> Measured {
+        let mut measured = Measured { records: plan.done.values().cloned().collect(), file_failed: false };
+        let per_target = plan.workloads.len();
+        for nth in 0..self.targets.len() {
+            let mut gone = false;
+            for (at, workload) in plan.workloads.iter().enumerate() {
+                let index = (nth * per_target + at) as u32;
+                if plan.done.contains_key(&index) {
+                    continue;
+                }
+                if self.interrupt.is_set() {
+                    break;
+                }
+                let mut record = self.one(plan, nth, workload, gone);
+                gone |= record.outcome.target_gone();
+                record.run.index = index;
+                if let Some(writer) = &mut file
+                    && let Err(error) = writer.append(&record)
+                {
+                    eprintln!("flashmark: {error}; the run goes on without the file");
+                    measured.file_failed = true;
+                    file = None;
+                }
+                measured.records.push(record);
+            }
+        }
+        measured.records = newest_of_each(measured.records);
+        measured.records.sort_by_key(|record| record.run.index);
+        measured
+    }
+
+    fn one(&mut self, plan: &Plan, nth: usize, workload: &Workload, gone: bool) -> Record {
+        let (name, target) = &mut self.targets[nth];
+        let place = if plan.info.targets.len() > 1 { format!("{name}: ") } else { String::new() };
+        self.progress.workload(format!("{place}{}", workload.name));
+        let started_at = OffsetDateTime::now_utc();
+        let outcome = if gone {
+            skipped(format!("{name} is not there any more"))
+        } else if let Some(refusal) = target.refusal().filter(|_| workload.writes()) {
+            skipped(format!("not allowed to write: {refusal}"))
+        } else {
+            match target.begin(workload) {
+                Err(fault) => did_not_start(fault),
+                Ok(doubts) => {
+                    let watch = SleepWatch::start();
+                    let mut runner = Runner::new(MonotonicClock::start(), &mut self.buffer, &mut self.meters);
+                    let mut outcome = runner.run(workload, target, &mut self.progress.watcher(self.interrupt));
+                    outcome.warnings.splice(0..0, doubts);
+                    if let Some(slept) = watch.slept() {
+                        let message = format!("the machine slept for {slept:.1?} during the measurement");
+                        outcome.warnings.push(Warning::new(WarningCode::Suspended, message));
+                    }
+                    outcome
+                }
+            }
+        };
+        Record {
+            schema: SCHEMA,
+            flashmark: env!("CARGO_PKG_VERSION").into(),
+            run: plan.info.clone(),
+            started_at: started_at.replace_nanosecond(0).unwrap_or(started_at).format(&Rfc3339).unwrap_or_default(),
+            target: TargetInfo {
+                name: name.clone(),
+                kind: target.kind(),
+                label: target.label(),
+                engine: target.engine_name().into(),
+                direct: Some(target.was_direct()),
+            },
+            workload: workload.clone(),
+            outcome,
+            environment: target.environment().clone(),
+        }
+    }
+}
+
+fn skipped(why: String) -> Outcome {
+    let warnings = vec![Warning::new(WarningCode::Skipped, why)];
+    Outcome { warnings, ..Outcome::not_run(Status::Skipped) }
+}
+
+fn did_not_start(fault: Fault) -> Outcome {
+    let failed = flashmark_core::record::FailedOp { op: OpKind::Open, offset: 0, fault };
+    Outcome { fault_count: 1, faults: vec![failed], ..Outcome::not_run(Status::Failed) }
+}
+
+fn explain(error: TargetError) -> anyhow::Error {
+    match error {
+        TargetError::Refused(refusal) => Ended::Refused(refusal).into(),
+        other => other.into(),
+    }
+}
