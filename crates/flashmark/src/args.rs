@@ -54,10 +54,11 @@ Examples:
                                                    one workload from the command line
   flashmark run /dev/sdb --destroy /dev/sdb        also write: everything on /dev/sdb is lost
 
-Without --destroy, existing files and devices are only read. In a directory flashmark writes a file of its own and
-removes it at the end.
+Without --destroy, existing files and devices are only read. In a directory flashmark writes
+a file of its own and removes it at the end.
 
-Exit codes: 0 done, 1 a workload failed, 2 wrong usage, 3 refused because data would be destroyed, 130 interrupted.";
+Exit codes: 0 done, 1 a workload failed, 2 wrong usage, 3 refused because data would be
+destroyed, 130 interrupted.";
 
 /// `flashmark run`.
 #[derive(Args)]
@@ -102,7 +103,7 @@ pub struct RunArgs {
     #[arg(long)]
     pub serials: bool,
 
-    /// Show no progress and no notes
+    /// Show no progress, and on standard error only errors
     #[arg(short, long)]
     pub quiet: bool,
 }

@@ -53,8 +53,11 @@ pub fn run(args: RunArgs, settings: Settings) -> anyhow::Result<Exit> {
     let run = session.measure(&plan, file);
     // Test files are gone before anything is printed, whatever the printing meets.
     drop(session);
-    if (output.is_machine() || run.records.is_empty()) && !args.quiet {
-        notes::tell(&run.records);
+    if output.is_machine() {
+        if !args.quiet {
+            notes::warnings(&run.records);
+        }
+        notes::errors(&run.records);
     }
     output.print(&run.records)?;
     Ok(exit_of(&run, interrupt.is_set()))

@@ -68,7 +68,7 @@ impl<'a> Run<'a> {
         let (have, total) = (self.records().count() as u64, u64::from(self.info.total));
         (have < total).then(|| {
             format!(
-                "{have} of {total} workloads are here: the run is not complete; --resume FILE.jsonl goes on with it"
+                "{have} of {total} workloads are here: the run is not complete; kept with -o FILE.jsonl, it goes on with --resume FILE.jsonl"
             )
         })
     }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use flashmark_core::record::{Record, Status};
 
-/// Tells warnings, faults and what did not run; equal messages once, with the workloads they concern.
-pub fn tell(records: &[Record]) {
+/// Tells warnings; equal messages once, with the workloads they concern.
+pub fn warnings(records: &[Record]) {
     let mut concerned: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for record in records {
         for warning in &record.outcome.warnings {
@@ -13,9 +13,19 @@ pub fn tell(records: &[Record]) {
         }
     }
     for (message, workloads) in concerned {
-        let whose = if workloads.len() == records.len() { "all workloads".into() } else { workloads.join(", ") };
+        let whose = match workloads.as_slice() {
+            all if all.len() == records.len() => "all workloads".into(),
+            [first, second, third, _, ..] => {
+                format!("{first}, {second}, {third} and {} more", workloads.len() - 3)
+            }
+            few => few.join(", "),
+        };
         eprintln!("flashmark: warning: {message} ({whose})");
     }
+}
+
+/// Tells faults, and what did not run to its end.
+pub fn errors(records: &[Record]) {
     for record in records {
         let name = &record.workload.name;
         for failed in &record.outcome.faults {

@@ -54,7 +54,7 @@ impl Progress {
         Self { shared, drawer }
     }
 
-    /// Says which workload is next.
+    /// Says which workload is next; titles of one width keep the bar in its place.
     pub fn workload(&self, title: String) {
         let mut now = self.shared.now();
         now.title = title;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{anyhow, bail};
-use flashmark_core::record::{OpKind, Outcome, Record, SCHEMA, Status, TargetInfo, Warning, WarningCode};
+use flashmark_core::record::{OpKind, Outcome, Record, RunInfo, SCHEMA, Status, TargetInfo, Warning, WarningCode};
 use flashmark_core::runner::{Meters, Runner, buffer_bytes};
 use flashmark_core::target::Fault;
 use flashmark_core::workload::Workload;
@@ -92,9 +92,8 @@ impl Session {
                 if self.interrupt.is_set() {
                     break;
                 }
-                let mut record = self.one(plan, nth, workload, gone);
+                let record = self.one(plan, nth, index, workload, gone);
                 gone |= record.outcome.target_gone();
-                record.run.index = index;
                 if let Some(writer) = &mut file
                     && let Err(error) = writer.append(&record)
                 {
@@ -110,10 +109,11 @@ impl Session {
         measured
     }
 
-    fn one(&mut self, plan: &Plan, nth: usize, workload: &Workload, gone: bool) -> Record {
+    fn one(&mut self, plan: &Plan, nth: usize, index: u32, workload: &Workload, gone: bool) -> Record {
         let (name, target) = &mut self.targets[nth];
+        let width = plan.workloads.iter().map(|w| w.name.chars().count()).max().unwrap_or(0);
         let place = if plan.info.targets.len() > 1 { format!("{name}: ") } else { String::new() };
-        self.progress.workload(format!("{place}{}", workload.name));
+        self.progress.workload(format!("[{}/{}] {place}{:width$}", index + 1, plan.info.total, workload.name));
         let started_at = OffsetDateTime::now_utc();
         let outcome = if gone {
             skipped(format!("{name} is not there any more"))
@@ -138,7 +138,7 @@ impl Session {
         Record {
             schema: SCHEMA,
             flashmark: env!("CARGO_PKG_VERSION").into(),
-            run: plan.info.clone(),
+            run: RunInfo { index, ..plan.info.clone() },
             started_at: started_at.replace_nanosecond(0).unwrap_or(started_at).format(&Rfc3339).unwrap_or_default(),
             target: TargetInfo {
                 name: name.clone(),
