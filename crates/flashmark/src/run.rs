@@ -1,7 +1,6 @@
 //! `flashmark run`: a suite on targets, one record after the other.
 
 mod interrupt;
-mod notes;
 mod plan;
 mod progress;
 mod session;
@@ -10,6 +9,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Context as _;
 use flashmark_core::record::{Record, Status};
+use flashmark_report::remarks;
 use flashmark_report::run_file::RunFile;
 use flashmark_suite::Settings;
 
@@ -54,10 +54,13 @@ pub fn run(args: RunArgs, settings: Settings) -> anyhow::Result<Exit> {
     // Test files are gone before anything is printed, whatever the printing meets.
     drop(session);
     if output.is_machine() {
-        if !args.quiet {
-            notes::warnings(&run.records);
+        for (is_error, text) in remarks(&run.records) {
+            match is_error {
+                true => eprintln!("flashmark: error: {text}"),
+                false if args.quiet => {}
+                false => eprintln!("flashmark: warning: {text}"),
+            }
         }
-        notes::errors(&run.records);
     }
     output.print(&run.records)?;
     Ok(exit_of(&run, interrupt.is_set()))

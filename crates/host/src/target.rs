@@ -53,7 +53,9 @@ enum Access {
         /// Held as long as the run.
         _claim: Claim,
     },
-    Foreign { refusal: Box<Refusal> },
+    Foreign {
+        refusal: Box<Refusal>,
+    },
 }
 
 impl Access {

@@ -19,3 +19,5 @@ mod targets;
 
 #[cfg(test)]
 mod samples;
+
+pub use notes::remarks;

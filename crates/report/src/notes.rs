@@ -5,7 +5,23 @@ use flashmark_core::workload::OpMix;
 
 use crate::figures::{RateUnit, counted, printable, size, time};
 use crate::rows::{op_name, spread};
-use crate::targets::Group;
+use crate::targets::{Group, runs};
+
+/// What has to be said beside a format that does not say it: doubts and errors, each a line, and whether it is an error.
+/// Several targets are told apart by their names.
+#[must_use]
+pub fn remarks(records: &[Record]) -> Vec<(bool, String)> {
+    let runs = runs(records);
+    let groups: Vec<&Group<'_>> = runs.iter().flat_map(|run| &run.groups).collect();
+    let several = groups.len() > 1;
+    let mut lines = Vec::new();
+    for group in groups {
+        let place = if several { format!("{}: ", group.name()) } else { String::new() };
+        let notes = notes(group, RateUnit::MB).into_iter().filter(|note| note.weight != Weight::Fact);
+        lines.extend(notes.map(|note| (note.weight == Weight::Error, format!("{place}{}", note.text))));
+    }
+    lines
+}
 
 /// One remark.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,9 +101,17 @@ fn cache(group: &Group<'_>) -> Option<Note> {
         weight: Weight::Doubt,
         text: format!(
             "cache!: written to memory only, not to the medium; not to be compared with what reached it: {}",
-            rows.join(", ")
+            some_of(&rows)
         ),
     })
+}
+
+/// The first few of many names.
+fn some_of(rows: &[String]) -> String {
+    match rows {
+        [first, second, third, _, _, ..] => format!("{first}, {second}, {third} and {} more", rows.len() - 3),
+        few => few.join(", "),
+    }
 }
 
 /// Every warning once, with the rows that it concerns.
@@ -108,7 +132,7 @@ fn warnings(group: &Group<'_>) -> Vec<Note> {
     found
         .into_iter()
         .map(|(message, rows)| {
-            let concerned = if rows.len() == whole && whole > 1 { "all rows".into() } else { rows.join(", ") };
+            let concerned = if rows.len() == whole && whole > 1 { "all rows".into() } else { some_of(&rows) };
             Note { weight: Weight::Doubt, text: format!("{} ({concerned})", printable(message)) }
         })
         .collect()
@@ -151,4 +175,19 @@ fn verified(record: &Record) -> Option<Note> {
         weight: Weight::Fact,
         text: format!("{}: {} read back and found right", name(record), size(bytes)),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples;
+
+    #[test]
+    fn remarks_are_the_tables_doubts_and_errors() {
+        let lines: Vec<String> = remarks(&samples::mixed_bag())
+            .into_iter()
+            .map(|(is_error, text)| format!("{}: {text}", if is_error { "error" } else { "warning" }))
+            .collect();
+        insta::assert_snapshot!(lines.join("\n"));
+    }
 }

@@ -84,7 +84,8 @@ mod tests {
             (libc::ENODEV, FaultKind::Gone),
             (libc::EIO, FaultKind::Io),
         ] {
-            let fault = from_io(&io::Error::from_raw_os_error(errno), TargetKind::Directory, Path::new("/x"), Path::new("/x"));
+            let fault =
+                from_io(&io::Error::from_raw_os_error(errno), TargetKind::Directory, Path::new("/x"), Path::new("/x"));
             assert_eq!((fault.kind, fault.code), (kind, Some(errno)), "{fault}");
         }
         let nowhere = Path::new("/nonexistent");
