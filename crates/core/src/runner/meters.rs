@@ -24,6 +24,13 @@ pub struct Meters {
 }
 
 impl Meters {
+    /// Empty histograms; as a `static` on machines without a heap for them.
+    #[must_use]
+    pub const fn new() -> Self {
+        const EMPTY: Histogram = Histogram::new();
+        Self { read: EMPTY, write: EMPTY, sync: EMPTY, open: EMPTY, close: EMPTY }
+    }
+
     /// Empty histograms on the heap (they are too large for many stacks).
     #[must_use]
     pub fn boxed() -> Box<Self> {
