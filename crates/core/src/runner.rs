@@ -10,6 +10,7 @@
 
 mod layout;
 mod meters;
+mod observer;
 mod plan;
 mod readback;
 
@@ -24,58 +25,8 @@ use crate::workload::{FileMode, OpMix, Order, Reopen, SyncPolicy, Verify, Worklo
 
 pub use meters::Meters;
 use meters::Tally;
+pub use observer::{Observer, Phase, Step};
 use plan::Plan;
-
-/// What the runner is doing, told to an [`Observer`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    /// Writing the file that will be read or overwritten.
-    Layout,
-    /// A repeat that does not count.
-    WarmUp,
-    /// A measured repeat.
-    Measure,
-    /// Between repeats.
-    Pause,
-    /// Reading back what was written.
-    Verify,
-}
-
-/// One phase of a workload.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
-    /// Which.
-    pub phase: Phase,
-    /// Of which repeat, from 0.
-    pub repeat: u32,
-    /// How many bytes it will move, if that is known.
-    pub bytes: Option<u64>,
-    /// How long it will take at most, if that is known.
-    pub time_ns: Option<u64>,
-}
-
-/// Watches a run and can stop it. Called from the measuring path: [`Observer::moved`] has to cost next to nothing.
-pub trait Observer {
-    /// A phase begins.
-    fn step(&mut self, step: Step) {
-        let _ = step;
-    }
-
-    /// `bytes` more were moved.
-    #[inline]
-    fn moved(&mut self, bytes: u64) {
-        let _ = bytes;
-    }
-
-    /// Whether the user wants to stop; asked after every operation.
-    #[inline]
-    fn stop(&self) -> bool {
-        false
-    }
-}
-
-/// Watches nothing.
-impl Observer for () {}
 
 /// Drives targets through workloads with one clock, one buffer and one set of histograms, all of them the caller's.
 #[derive(Debug)]

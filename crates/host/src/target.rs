@@ -6,6 +6,7 @@
 mod direct;
 mod faults;
 mod open_error;
+mod system;
 mod truth;
 
 use std::fs::OpenOptions;
@@ -25,6 +26,7 @@ use crate::environment::{self, Collect};
 use crate::leftovers::TestFile;
 
 pub use open_error::TargetError;
+use system::{free_bytes, is_block_device, len_bytes};
 use truth::Truth;
 
 /// A directory, file or block device of this machine.
@@ -293,35 +295,6 @@ fn entry_of(workload: &Workload) -> Result<&'static engine::EngineEntry, Fault> 
         let message = format!("there is no engine `{}`; there are {}", workload.engine, names.join(", "));
         Fault::new(FaultKind::Unsupported, message)
     })
-}
-
-/// How many bytes a file or device has now.
-fn len_bytes(path: &Path) -> std::io::Result<u64> {
-    use std::io::{Seek as _, SeekFrom};
-    // A device's metadata have no length, but its end can be sought.
-    std::fs::File::open(path)?.seek(SeekFrom::End(0))
-}
-
-/// Bytes that this user can still write to the file system of `path`, where the system tells.
-#[cfg(unix)]
-fn free_bytes(path: &Path) -> Option<u64> {
-    let stat = rustix::fs::statvfs(path).ok()?;
-    stat.f_bavail.checked_mul(stat.f_frsize)
-}
-
-#[cfg(not(unix))]
-fn free_bytes(_: &Path) -> Option<u64> {
-    None
-}
-
-#[cfg(unix)]
-fn is_block_device(metadata: &std::fs::Metadata) -> bool {
-    std::os::unix::fs::FileTypeExt::is_block_device(&metadata.file_type())
-}
-
-#[cfg(not(unix))]
-fn is_block_device(_: &std::fs::Metadata) -> bool {
-    false
 }
 
 impl Target for HostTarget {

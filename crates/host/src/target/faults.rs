@@ -6,7 +6,7 @@ use std::path::Path;
 use flashmark_core::record::TargetKind;
 use flashmark_core::target::{Fault, FaultKind};
 
-use super::len_bytes;
+use super::system::len_bytes;
 
 /// The fault that an error of the system stands for. `path` is for people, `io_path` is what is opened.
 pub(super) fn from_io(error: &io::Error, kind: TargetKind, path: &Path, io_path: &Path) -> Fault {

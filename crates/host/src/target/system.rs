@@ -1,0 +1,32 @@
+//! Small questions to the system about a path.
+
+use std::path::Path;
+
+/// How many bytes a file or device has now.
+pub(super) fn len_bytes(path: &Path) -> std::io::Result<u64> {
+    use std::io::{Seek as _, SeekFrom};
+    // A device's metadata have no length, but its end can be sought.
+    std::fs::File::open(path)?.seek(SeekFrom::End(0))
+}
+
+/// Bytes that this user can still write to the file system of `path`, where the system tells.
+#[cfg(unix)]
+pub(super) fn free_bytes(path: &Path) -> Option<u64> {
+    let stat = rustix::fs::statvfs(path).ok()?;
+    stat.f_bavail.checked_mul(stat.f_frsize)
+}
+
+#[cfg(not(unix))]
+pub(super) fn free_bytes(_: &Path) -> Option<u64> {
+    None
+}
+
+#[cfg(unix)]
+pub(super) fn is_block_device(metadata: &std::fs::Metadata) -> bool {
+    std::os::unix::fs::FileTypeExt::is_block_device(&metadata.file_type())
+}
+
+#[cfg(not(unix))]
+pub(super) fn is_block_device(_: &std::fs::Metadata) -> bool {
+    false
+}
