@@ -349,6 +349,12 @@ impl<'a, C: Clock> Runner<'a, C> {
                 break;
             }
         }
+        if check || costly_fill {
+            // The check of the last block is no part of what follows.
+            let now = self.clock.now_ns();
+            untimed_ns += now.saturating_sub(last_end);
+            last_end = now;
+        }
         if result.is_ok() && workload.drain {
             result = target.drain().or_else(|fault| tally.fault(OpKind::Drain, 0, fault));
             last_end = self.clock.now_ns().max(last_end);

@@ -47,7 +47,7 @@ pub fn report(error: &anyhow::Error) -> Exit {
         // Whoever reads the output has seen enough (`flashmark suites | head`).
         return Exit::Done;
     }
-    eprintln!("flashmark: {error:#}");
+    eprintln!("flashmark: {}", one_line(error));
     if error.downcast_ref::<Ended>().is_some() {
         return Exit::Refused;
     }
@@ -55,6 +55,15 @@ pub fn report(error: &anyhow::Error) -> Exit {
         || matches!(error.downcast_ref(), Some(RunFileError::Write { .. }))
         || error.downcast_ref::<io::Error>().is_some();
     if output_failed { Exit::Failed } else { Exit::Usage }
+}
+
+/// The error and its causes, without those that the text before them has already.
+fn one_line(error: &anyhow::Error) -> String {
+    error.chain().map(ToString::to_string).fold(String::new(), |line, cause| match line.contains(&cause) {
+        true => line,
+        false if line.is_empty() => cause,
+        false => format!("{line}: {cause}"),
+    })
 }
 
 fn is_closed_pipe(error: &anyhow::Error) -> bool {

@@ -35,6 +35,13 @@ pub fn run(args: RunArgs, settings: Settings) -> anyhow::Result<Exit> {
     output.check(&plan.info.suite, plan.info.original.as_deref())?;
     let targets = plan.target_paths();
     let unused = args.consent.unused(&targets.iter().map(AsRef::as_ref).collect::<Vec<_>>());
+    if let Some(directory) = unused.iter().find(|path| path.is_dir()) {
+        anyhow::bail!(
+            "--destroy {path}: a directory is not destroyed; flashmark writes a file of its own there, so leave \
+             --destroy out (nothing was done)",
+            path = directory.display()
+        );
+    }
     if let Some(path) = unused.first() {
         anyhow::bail!(
             "--destroy {path} names no target of this run: a typing error here costs data, so nothing was done",

@@ -198,6 +198,9 @@ impl HostTarget {
     /// A [`Fault`] whose text says what to change.
     pub fn check(&mut self, workload: &Workload) -> Result<(), Fault> {
         let unsupported = |message: String| Err(Fault::new(FaultKind::Unsupported, message));
+        if faults::is_gone(self.kind, &self.io_path) {
+            return Err(faults::gone(&self.path));
+        }
         let entry = entry_of(workload)?;
         if workload.queue_depth > entry.queue_depth_max {
             return unsupported(format!(
@@ -318,15 +321,28 @@ impl Target for HostTarget {
     #[inline]
     fn read(&mut self, offset: u64, buf: &mut [u8]) -> Result<usize, Fault> {
         match self.engine.read_at(offset, buf) {
-            Ok(0) if !buf.is_empty() => Err(faults::at_end(self.kind, &self.path, &self.io_path, offset)),
-            Ok(read) => Ok(read),
+            Ok(read) if read == buf.len() => Ok(read),
+            Ok(0) => Err(faults::at_end(self.kind, &self.path, &self.io_path, offset)),
+            Ok(read) => match self.engine.read_at(offset + read as u64, &mut buf[read..]) {
+                // What stopped it shows on the second try; the end of the file does not.
+                Ok(more) => Ok(read + more),
+                Err(error) => Err(self.fault(error)),
+            },
             Err(error) => Err(self.fault(error)),
         }
     }
 
     #[inline]
     fn write(&mut self, offset: u64, data: &[u8]) -> Result<usize, Fault> {
-        self.engine.write_at(offset, data).map_err(|error| self.fault(error))
+        match self.engine.write_at(offset, data) {
+            Ok(written) if written == data.len() => Ok(written),
+            // A file system that is full takes what still fits, and says why only when asked for the rest.
+            Ok(written) => match self.engine.write_at(offset + written as u64, &data[written..]) {
+                Ok(more) => Ok(written + more),
+                Err(error) => Err(self.fault(error)),
+            },
+            Err(error) => Err(self.fault(error)),
+        }
     }
 
     fn sync(&mut self) -> Result<(), Fault> {

@@ -87,8 +87,11 @@ fn fault(record: &Record, failed: &FailedOp) -> String {
         OpKind::Read | OpKind::Write | OpKind::Layout | OpKind::Verify => format!(" at byte {}", failed.offset),
         OpKind::Sync | OpKind::Open | OpKind::Close | OpKind::Drain => String::new(),
     };
-    let code = failed.fault.code.map(|code| format!(" ({code})")).unwrap_or_default();
-    format!("{}: {} failed{place}: {}{code}", name(record), op_name(failed.op), printable(&failed.fault.message))
+    let message = printable(&failed.fault.message);
+    // Messages of a system mostly have its number in them.
+    let code = failed.fault.code.map(|code| code.to_string()).filter(|code| !message.contains(code.as_str()));
+    let code = code.map(|code| format!(" ({code})")).unwrap_or_default();
+    format!("{}: {} failed{place}: {message}{code}", name(record), op_name(failed.op))
 }
 
 /// One note for all writes that ended in a cache.

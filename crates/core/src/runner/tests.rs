@@ -421,6 +421,39 @@ fn checking_costs_no_measured_time() {
     assert_eq!(outcome.verified_bytes, 10 * 512);
 }
 
+/// A clock on which everything takes time, also what the runner does between two readings.
+struct BusyClock<'c>(&'c VirtualClock);
+
+impl Clock for BusyClock<'_> {
+    fn now_ns(&self) -> u64 {
+        self.0.advance_ns(1_000_000);
+        self.0.now_ns()
+    }
+
+    fn sleep_ns(&self, ns: u64) {
+        self.0.sleep_ns(ns);
+    }
+}
+
+#[test]
+fn checking_the_last_block_costs_no_measured_time_either() {
+    let (tick, ops) = (1_000_000, 10);
+    for (workload, syncs) in [
+        (Workload { verify: Verify::Full, drain: true, ..reads(ops) }, 0),
+        (Workload { verify: Verify::Full, sync: SyncPolicy::End, ..writes(ops) }, 1),
+    ] {
+        let clock = VirtualClock::new();
+        let mut target = Ram::new(&clock);
+        let (mut buf, mut meters) = (vec![0; 64 * 1024], Meters::boxed());
+        let outcome = Runner::new(BusyClock(&clock), &mut buf, &mut meters).run(&workload, &mut target, &mut ());
+        // An operation spans one tick, from its first reading to its second; so does a drain, and a sync two, with the
+        // reading before it.
+        let latencies: u64 = outcome.ops.iter().map(|stats| stats.latency_ns.sum).sum();
+        let drain = if workload.drain { DRAIN_NS + tick } else { 0 };
+        assert_eq!(outcome.elapsed_ns, latencies + drain + syncs * tick);
+    }
+}
+
 #[test]
 fn a_foreign_target_is_never_written_for_reading() {
     let clock = VirtualClock::new();

@@ -17,8 +17,10 @@ pub struct Plan {
     pub info: RunInfo,
     /// What runs on each target.
     pub workloads: Vec<Workload>,
-    /// Records that an earlier part of the run made, by their place.
+    /// Complete records that an earlier part of the run made, by their place.
     pub done: BTreeMap<u32, Record>,
+    /// Records of what it left out (refused, or the target was gone), by their place.
+    pub left_out: BTreeMap<u32, Record>,
 }
 
 impl Plan {
@@ -68,7 +70,7 @@ impl Plan {
             total,
             original: suite.original().map(str::to_owned),
         };
-        Ok(Self { info, workloads, done: BTreeMap::new() })
+        Ok(Self { info, workloads, done: BTreeMap::new(), left_out: BTreeMap::new() })
     }
 
     /// The plan of the run that these records are of.
@@ -96,12 +98,14 @@ impl Plan {
             );
         }
         plan.info.id = info.id;
-        plan.done = records
-            .into_iter()
-            .filter(|record| record.run.id == plan.info.id)
-            .filter(|record| matches!(record.outcome.status, Status::Done | Status::Skipped))
-            .map(|record| (record.run.index, record))
-            .collect();
+        for record in records.into_iter().filter(|record| record.run.id == plan.info.id) {
+            let places = match record.outcome.status {
+                Status::Done => &mut plan.done,
+                Status::Skipped => &mut plan.left_out,
+                Status::Failed | Status::Interrupted => continue,
+            };
+            places.insert(record.run.index, record);
+        }
         Ok(plan)
     }
 

@@ -94,7 +94,9 @@ impl Session {
                 }
                 let record = self.one(plan, nth, index, workload, gone);
                 gone |= record.outcome.target_gone();
-                if let Some(writer) = &mut file
+                // Left out again: the file says so already.
+                let known = record.outcome.status == Status::Skipped && plan.left_out.contains_key(&index);
+                if let Some(writer) = file.as_mut().filter(|_| !known)
                     && let Err(error) = writer.append(&record)
                 {
                     eprintln!("flashmark: {error}; the run goes on without the file");

@@ -197,7 +197,8 @@ fn list(processes: &[Process]) -> String {
 
 fn exclusive(processes: &[Process]) -> String {
     if processes.is_empty() {
-        "the kernel or a process that this user may not see; run as root to find out".into()
+        "the kernel, or a process that has just ended or that this user may not see; try again, as root if need be"
+            .into()
     } else {
         format!("another program, probably {}; stop that first", list(processes))
     }

@@ -19,7 +19,7 @@ pub(super) fn from_io(error: &io::Error, kind: TargetKind, path: &Path, io_path:
         _ => sys::kind(error).unwrap_or(FaultKind::Io),
     };
     // A device that was taken away answers with plain input/output errors.
-    if fault_kind == FaultKind::Io && kind == TargetKind::Device && is_gone(io_path) {
+    if fault_kind == FaultKind::Io && kind == TargetKind::Device && is_gone(kind, io_path) {
         fault_kind = FaultKind::Gone;
     }
     let message = match fault_kind {
@@ -33,14 +33,26 @@ pub(super) fn from_io(error: &io::Error, kind: TargetKind, path: &Path, io_path:
 /// The fault of a read that found the end where there should be data.
 #[cold]
 pub(super) fn at_end(kind: TargetKind, path: &Path, io_path: &Path, offset: u64) -> Fault {
-    if kind == TargetKind::Device && is_gone(io_path) {
-        return Fault::new(FaultKind::Gone, format!("{} is not there any more (it has no size now)", path.display()));
+    if kind == TargetKind::Device && is_gone(kind, io_path) {
+        return gone(path);
     }
     Fault::new(FaultKind::Short, format!("the end of {} came before offset {offset}", path.display()))
 }
 
-fn is_gone(path: &Path) -> bool {
-    len_bytes(path).map_or(true, |bytes| bytes == 0)
+/// The fault of a target that is not there, or has nothing in it.
+pub(super) fn gone(path: &Path) -> Fault {
+    Fault::new(FaultKind::Gone, format!("{} is not there any more, or has no medium in it", path.display()))
+}
+
+/// Whether the target has gone: a path without anything at it, or a device without a size.
+pub(super) fn is_gone(kind: TargetKind, io_path: &Path) -> bool {
+    if kind != TargetKind::Device {
+        return matches!(io_path.try_exists(), Ok(false));
+    }
+    match len_bytes(io_path) {
+        Ok(bytes) => bytes == 0,
+        Err(error) => error.kind() == ErrorKind::NotFound || sys::kind(&error) == Some(FaultKind::Gone),
+    }
 }
 
 #[cfg(target_os = "linux")]

@@ -1,0 +1,185 @@
+//! Whether data came from the medium or from memory is in the record.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "test helpers stop a test by panicking")]
+
+mod support;
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use flashmark_core::record::{Reached, Record, Status, WarningCode};
+use support::devices::{EXT4_NEEDS, Ext4, Mounted};
+use support::process::{Ran, run};
+use support::{assert_nothing_left, can_run, records, sh, somebodys_data};
+
+const SIZE: usize = 1 << 20;
+
+fn read(target: &Path, words: &str) -> (Ran, Record) {
+    let ran = run(target).words("--op read --size 1m --block 64k --format json").words(words).exits(0);
+    let record = ran.record();
+    assert_eq!(record.outcome.status, Status::Done);
+    (ran, record)
+}
+
+#[test]
+fn a_tmpfs_is_memory() {
+    if !can_run(true, &["mount"]) {
+        return;
+    }
+    let tmpfs = Mounted::tmpfs("8m");
+    let ran = run(tmpfs.path()).words("--size 1m --file-size 1m --time 50ms --format json").exits(0);
+    for record in ran.records() {
+        let not_direct = records::warning(&record, WarningCode::NotDirect).unwrap();
+        assert!(not_direct.starts_with("not direct: tmpfs keeps its files in memory"), "{not_direct}");
+        assert_eq!(record.target.direct, Some(false));
+        // A sync does not make it any more durable.
+        let reached = record.workload.writes().then_some(Reached::Cache);
+        assert_eq!(record.outcome.reached, reached, "{ran}");
+    }
+    let (ran, record) = read(tmpfs.path(), "--direct buffered");
+    assert!(records::warning(&record, WarningCode::PageCache).unwrap().contains("served from memory"), "{ran}");
+    run(tmpfs.path()).words("--op read --size 1m --direct required").exits(2).says(&["tmpfs", "direct = \"required\""]);
+    assert_nothing_left(tmpfs.path());
+}
+
+#[test]
+fn direct_io_on_ext4_is_direct() {
+    if !can_run(true, EXT4_NEEDS) {
+        return;
+    }
+    let ext4 = Ext4::new(16 << 20);
+    let words = "--size 1m --file-size 1m --time 50ms --direct required --format json";
+    for record in run(ext4.path()).words(words).exits(0).records() {
+        assert_eq!(record.target.direct, Some(true));
+        let synced = record.workload.sync != flashmark_core::workload::SyncPolicy::Never;
+        let reached = if synced { Reached::Medium } else { Reached::Device };
+        assert_eq!(record.outcome.reached, record.workload.writes().then_some(reached), "{}", record.workload.name);
+        assert_eq!(records::warning(&record, WarningCode::PageCache), None);
+        assert_eq!(records::warning(&record, WarningCode::NotDirect), None);
+        // The loop device below has its image in the cache, and nothing at this level can pass that by.
+        let lower = records::warning(&record, WarningCode::LowerCache).unwrap();
+        assert!(lower.contains(ext4.device.name()) && lower.contains("--direct-io=on"), "{lower}");
+    }
+}
+
+/// A block that direct I/O cannot move goes through the cache, and the record says why.
+#[test]
+fn an_odd_block_is_not_direct() {
+    if !can_run(true, EXT4_NEEDS) {
+        return;
+    }
+    let ext4 = Ext4::new(16 << 20);
+    let ran = run(ext4.path()).words("--op write --size 100000 --block 1000 --sync end --format json").exits(0);
+    let record = ran.record();
+    assert_eq!(record.target.direct, Some(false));
+    let why = records::warning(&record, WarningCode::NotDirect).unwrap();
+    assert!(why.contains("a block of 1000 bytes is not a multiple of"), "{why}");
+    let ran = run(ext4.path()).words("--op write --size 100000 --block 1000 --direct required").exits(2);
+    ran.says(&["a block of 1000 bytes is not a multiple of"]);
+}
+
+#[test]
+fn a_file_is_dropped_before_it_is_read() {
+    if !can_run(true, EXT4_NEEDS) {
+        return;
+    }
+    let ext4 = Ext4::new(16 << 20);
+    let file = ext4.path().join("data.bin");
+    std::fs::write(&file, somebodys_data(SIZE)).unwrap();
+    // All of it is in the cache now, and dirty. The repeats read what the one before has brought there.
+    let (ran, record) = read(&file, "--direct buffered --repeats 3");
+    assert_eq!(records::warning(&record, WarningCode::PageCache), None, "{ran}");
+    assert_eq!(record.target.direct, Some(false));
+    // Asked for, so that it is no doubt.
+    assert_eq!(records::warning(&record, WarningCode::NotDirect), None, "{ran}");
+}
+
+#[test]
+fn blocks_that_are_read_twice_come_from_the_cache() {
+    if !can_run(true, EXT4_NEEDS) {
+        return;
+    }
+    let ext4 = Ext4::new(16 << 20);
+    for words in ["--file-size 256k", "--order zipf", "--order random"] {
+        let (ran, record) = read(ext4.path(), &format!("--direct buffered {words}"));
+        let warning = records::warning(&record, WarningCode::PageCache).unwrap_or_default();
+        assert!(warning.contains("served from the page cache in part"), "{ran}");
+        let (ran, record) = read(ext4.path(), words);
+        assert_eq!(records::warning(&record, WarningCode::PageCache), None, "direct I/O has no such doubt: {ran}");
+    }
+}
+
+/// A program that keeps a file in memory.
+struct Locker(Child);
+
+impl Locker {
+    fn of(file: &Path) -> Self {
+        let script = "import ctypes, mmap, sys\n\
+             file = open(sys.argv[1], 'r+b')\n\
+             map = mmap.mmap(file.fileno(), 0)\n\
+             at = ctypes.addressof(ctypes.c_char.from_buffer(map))\n\
+             libc = ctypes.CDLL(None, use_errno=True)\n\
+             assert libc.mlock(ctypes.c_void_p(at), ctypes.c_size_t(len(map))) == 0, ctypes.get_errno()\n\
+             print('locked', flush=True)\n\
+             sys.stdin.read()\n";
+        let mut command = Command::new("python3");
+        command.args(["-c", script]).arg(file).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut locker = Self(command.spawn().unwrap());
+        let mut line = String::new();
+        BufReader::new(locker.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        assert_eq!(line, "locked\n");
+        locker
+    }
+}
+
+impl Drop for Locker {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_file_that_another_program_keeps_in_memory_is_served_from_there() {
+    if !can_run(true, &["losetup", "mkfs.ext4", "mount", "python3"]) {
+        return;
+    }
+    let ext4 = Ext4::new(16 << 20);
+    let file = ext4.path().join("data.bin");
+    std::fs::write(&file, somebodys_data(SIZE)).unwrap();
+    let locker = Locker::of(&file);
+    let (ran, record) = read(&file, "--direct buffered");
+    let warning = records::warning(&record, WarningCode::PageCache).unwrap_or_default();
+    assert!(warning.starts_with("served from the page cache: 100 % of the file"), "{ran}");
+    ran.says(&["served from the page cache"]);
+    drop(locker);
+    let (ran, record) = read(&file, "--direct buffered");
+    assert_eq!(records::warning(&record, WarningCode::PageCache), None, "{ran}");
+}
+
+#[test]
+fn holes_are_no_data() {
+    if !can_run(true, EXT4_NEEDS) {
+        return;
+    }
+    let ext4 = Ext4::new(16 << 20);
+    let file = ext4.path().join("sparse.bin");
+    sh(&format!("truncate -s 1m {}", file.display()));
+    let (ran, record) = read(&file, "");
+    assert!(records::warning(&record, WarningCode::Sparse).unwrap_or_default().contains("100 %"), "{ran}");
+    // What is laid out by flashmark has none.
+    let (ran, record) = read(ext4.path(), "");
+    assert_eq!(records::warning(&record, WarningCode::Sparse), None, "{ran}");
+}
+
+#[test]
+fn tokio_is_never_direct() {
+    if !can_run(true, EXT4_NEEDS) {
+        return;
+    }
+    let ext4 = Ext4::new(16 << 20);
+    let (_, record) = read(ext4.path(), "--engine tokio");
+    assert!(records::warning(&record, WarningCode::NotDirect).unwrap().contains("tokio"));
+    assert_eq!((record.target.engine.as_str(), record.target.direct), ("tokio", Some(false)));
+}
