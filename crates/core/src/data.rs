@@ -7,11 +7,13 @@
 //! wrote it and the seed: bytes 0..8 its offset, 8..12 the pass, 12..16 a hash of the three, then the data (a text is
 //! laid from the start of each cell). So a lost write, a write to the wrong place and a stale read are all found.
 
+use alloc::string::ToString;
 use core::ops::RangeInclusive;
 
 use rand_core::{RngCore as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use crate::target::{Fault, FaultKind};
 use crate::workload::{Data, Verify, Workload};
 
 /// The size of a cell in bytes.
@@ -59,6 +61,21 @@ pub enum Mismatch {
         /// What was written.
         expected: u8,
     },
+}
+
+impl Mismatch {
+    /// Where it is, in bytes from the start.
+    #[must_use]
+    pub const fn offset(&self) -> u64 {
+        let (Self::Misplaced { offset, .. } | Self::Stale { offset, .. } | Self::Differs { offset, .. }) = self;
+        *offset
+    }
+}
+
+impl From<Mismatch> for Fault {
+    fn from(mismatch: Mismatch) -> Self {
+        Self::new(FaultKind::Corrupt, mismatch.to_string())
+    }
 }
 
 impl<'w> Pattern<'w> {
@@ -165,6 +182,16 @@ impl<'w> Pattern<'w> {
                 }
             }
             Verify::Full => buf.fill(0xa5),
+        }
+    }
+
+    /// How many bytes of a block [`Pattern::check`] looks at.
+    #[must_use]
+    pub const fn checked_bytes(&self, block_bytes: usize) -> u64 {
+        match self.verify {
+            Verify::None => 0,
+            Verify::LastByte => 1,
+            Verify::Full => block_bytes as u64,
         }
     }
 

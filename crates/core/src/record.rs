@@ -126,7 +126,7 @@ pub struct Outcome {
     pub ops: Vec<OpStats>,
     /// Each measured repeat, in order.
     pub repeats: Vec<Repeat>,
-    /// Bytes whose content was checked and found right.
+    /// Bytes that were checked and found right: every byte of a block, or its last one, as the workload's `verify` says.
     pub verified_bytes: u64,
     /// How many operations failed, counting those that `faults` has no room for.
     pub fault_count: u64,
@@ -137,7 +137,7 @@ pub struct Outcome {
 }
 
 /// How many failed operations a record describes.
-pub const FAULTS_KEPT: usize = 16;
+pub const FAULTS_KEPT: usize = 100;
 
 /// Whether a workload is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -294,12 +294,8 @@ pub enum WarningCode {
     Suspended,
     /// A short transfer was counted at full size, as the original does.
     ShortTransfer,
-    /// Too few operations for the figures shown.
-    FewOperations,
     /// A step was left out; the text says which and why.
     Skipped,
-    /// The compatibility form has a defect of the original that shows in these numbers.
-    OriginalDefect,
     /// Part of the environment could not be read.
     Environment,
 }

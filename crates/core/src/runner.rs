@@ -83,7 +83,7 @@ impl<'a, C: Clock> Runner<'a, C> {
         if tally.open {
             let _ = target.close();
         }
-        let reached = workload.writes().then(|| target.write_reaches(workload.sync != SyncPolicy::Never));
+        let reached = workload.writes().then(|| target.write_reaches(!tally.unsynced));
         tally.into_outcome(status, reached, self.meters)
     }
 
@@ -125,7 +125,7 @@ impl<'a, C: Clock> Runner<'a, C> {
             let measured = repeat >= u64::from(workload.warm_up);
             if repeat == u64::from(workload.warm_up) && repeat > 0 {
                 // What the warm-up counted is forgotten, but for its faults.
-                self.meters.clear();
+                self.meters.forget_warm_up(workload.reopen);
                 tally.forget_warm_up();
             }
             if repeat > 0 {
@@ -189,7 +189,9 @@ impl<'a, C: Clock> Runner<'a, C> {
             tally.add_repeat(spent);
         }
         result?;
-        target.inspect(workload, spent.bytes, job.plan.region_bytes, &mut tally.warnings);
+        target
+            .inspect(workload, spent.bytes, job.plan.region_bytes, &mut tally.warnings)
+            .or_else(|fault| tally.fail(OpKind::Open, 0, fault))?;
         if workload.writes() {
             target.set_contents(job.contents_after(before, pass));
             if workload.verify == Verify::Full {
@@ -292,6 +294,17 @@ impl<'a, C: Clock> Runner<'a, C> {
             }
             last_end = end;
 
+            let mut place = offset;
+            let moved = match moved {
+                // Data that is wrong was not read: it counts as a failed operation.
+                Ok(bytes) if is_read && check && bytes == block => {
+                    job.pattern.check(read_buf, offset, passes.clone()).map(|()| bytes).map_err(|mismatch| {
+                        place = mismatch.offset();
+                        mismatch.into()
+                    })
+                }
+                moved => moved,
+            };
             match moved {
                 Ok(bytes) if bytes == block || (workload.accept_short && tally.note_short(bytes, block)) => {
                     match end.checked_sub(start) {
@@ -311,21 +324,18 @@ impl<'a, C: Clock> Runner<'a, C> {
                     spent.bytes += block as u64;
                     if is_read {
                         tally.read_bytes += block as u64;
+                        if check && bytes == block {
+                            tally.verified_bytes += job.pattern.checked_bytes(block);
+                        }
                     } else {
                         tally.write_bytes += block as u64;
+                        tally.unsynced = true;
                     }
                     observer.moved(block as u64);
-                    if is_read && check && bytes == block {
-                        result =
-                            tally.checked(job.pattern.check(read_buf, offset, passes.clone()), block, OpKind::Read);
-                        if result.is_err() {
-                            break;
-                        }
-                    }
                 }
                 moved => {
                     let op = if is_read { OpKind::Read } else { OpKind::Write };
-                    result = tally.fault(op, offset, short_or(moved, block));
+                    result = tally.fault(op, place, short_or(moved, block));
                     if result.is_err() {
                         break;
                     }

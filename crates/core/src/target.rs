@@ -87,8 +87,18 @@ pub trait Target {
 
     /// Called on the open target after a repeat's last operation, outside the time: check what the caches hold now.
     /// The repeat moved `moved_bytes` in a region of `region_bytes`.
-    fn inspect(&mut self, workload: &Workload, moved_bytes: u64, region_bytes: u64, warnings: &mut Vec<Warning>) {
+    ///
+    /// # Errors
+    /// A [`Fault`] if the repeat was not what the workload requires (direct I/O); it ends the workload.
+    fn inspect(
+        &mut self,
+        workload: &Workload,
+        moved_bytes: u64,
+        region_bytes: u64,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<(), Fault> {
         let _ = (workload, moved_bytes, region_bytes, warnings);
+        Ok(())
     }
 
     /// Drops what caches hold of the open target, so that the next read comes from the medium; as far as that is

@@ -4,11 +4,12 @@
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use flashmark_host::consent::ConsentArgs;
 use flashmark_report::figures::RateUnit;
 use flashmark_report::format::formats;
-use flashmark_suite::{Settings, keys};
+use flashmark_suite::{Settings, Suite, built_in, keys};
 
 /// What was asked for.
 pub enum Command {
@@ -78,7 +79,7 @@ pub struct RunArgs {
     pub compat: bool,
 
     /// Run only the workloads whose name contains this text (repeatable)
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub only: Vec<String>,
 
     /// Set a suite key or a parameter of the suite (repeatable)
@@ -195,9 +196,12 @@ fn command() -> clap::Command {
                 ))
                 .help_heading(KEYS_HEADING)
                 .conflicts_with("resume")
+                // `--size -4k` is for the suite's parser to refuse, with its own words.
+                .allow_hyphen_values(true)
                 .action(ArgAction::Set);
             if key.value_name == "BOOL" || key.name == "verify" {
-                option = option.num_args(0..=1).default_missing_value("true");
+                // Without a value it is a switch, so that the next option must not be taken for one.
+                option = option.num_args(0..=1).default_missing_value("true").allow_hyphen_values(false);
             }
             run.arg(option)
         })
@@ -206,7 +210,10 @@ fn command() -> clap::Command {
 
 /// Reads the command line, or ends the process with clap's message (exit code 2, or 0 for help).
 pub fn parse() -> Command {
-    let matches = command().get_matches();
+    let matches = command().try_get_matches().unwrap_or_else(|error| {
+        let error = with_parameter_hint(error);
+        error.exit()
+    });
     let settings = matches.subcommand().map(|(_, sub)| settings(sub)).unwrap_or_default();
     match Cli::from_arg_matches(&matches) {
         Ok(cli) => match cli.command {
@@ -217,6 +224,22 @@ pub fn parse() -> Command {
         },
         Err(error) => error.exit(),
     }
+}
+
+/// A suite's parameter is not an option; who takes it for one is told how it is given.
+fn with_parameter_hint(mut error: clap::Error) -> clap::Error {
+    let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidArg) else { return error };
+    let name = given.trim_start_matches('-').to_owned();
+    let suites = built_in().iter().filter_map(|entry| Suite::load(entry.name).ok());
+    let having: Vec<String> = suites
+        .filter(|suite| suite.params().iter().any(|param| param.name == name))
+        .map(|suite| suite.name().to_owned())
+        .collect();
+    if error.kind() == ErrorKind::UnknownArgument && !having.is_empty() {
+        let hint = format!("{name} is a parameter of suite {}: give it as --set {name}=VALUE", having.join(", "));
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![hint.into()]));
+    }
+    error
 }
 
 fn settings(matches: &ArgMatches) -> Settings {

@@ -7,6 +7,7 @@ use flashmark_report::figures;
 
 use crate::args::CleanArgs;
 use crate::exit::Exit;
+use crate::message::say;
 
 pub fn run(args: &CleanArgs) -> anyhow::Result<Exit> {
     let mut exit = Exit::Done;
@@ -14,10 +15,10 @@ pub fn run(args: &CleanArgs) -> anyhow::Result<Exit> {
         let found =
             sweep(directory).map_err(|error| anyhow::anyhow!("cannot read {}: {error}", directory.display()))?;
         if found.removed.is_empty() && found.in_use.is_empty() && found.failed.is_empty() {
-            eprintln!("flashmark: nothing left behind in {}", directory.display());
+            say(format_args!("nothing left behind in {}", directory.display()));
         }
         for leftover in &found.in_use {
-            eprintln!("flashmark: {} is in use by a running flashmark; left alone", leftover.path.display());
+            say(format_args!("{} is in use by a running flashmark; left alone", leftover.path.display()));
         }
         exit = if tell(&found) { exit } else { Exit::Failed };
     }
@@ -38,10 +39,10 @@ pub fn before_run(directory: &Path, quiet: bool) {
 fn tell(found: &Sweep) -> bool {
     for leftover in &found.removed {
         let size = figures::size(leftover.bytes);
-        eprintln!("flashmark: removed {} ({size}), left behind by an earlier run", leftover.path.display());
+        say(format_args!("removed {} ({size}), left behind by an earlier run", leftover.path.display()));
     }
     for (leftover, error) in &found.failed {
-        eprintln!("flashmark: cannot remove {}, left behind by an earlier run: {error}", leftover.path.display());
+        say(format_args!("cannot remove {}, left behind by an earlier run: {error}", leftover.path.display()));
     }
     found.failed.is_empty()
 }

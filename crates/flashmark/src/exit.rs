@@ -3,6 +3,8 @@
 use std::io;
 use std::process::ExitCode;
 
+use crate::message::say;
+use flashmark_host::device::Refusal;
 use flashmark_report::format::FormatError;
 use flashmark_report::run_file::RunFileError;
 
@@ -38,7 +40,7 @@ impl From<Exit> for ExitCode {
 pub enum Ended {
     /// A write was refused.
     #[error(transparent)]
-    Refused(#[from] Box<flashmark_host::device::Refusal>),
+    Refused(#[from] Box<Refusal>),
 }
 
 /// Tells the user, and chooses the exit code. Errors are of usage unless they are known to be something else.
@@ -47,14 +49,26 @@ pub fn report(error: &anyhow::Error) -> Exit {
         // Whoever reads the output has seen enough (`flashmark suites | head`).
         return Exit::Done;
     }
-    eprintln!("flashmark: {}", one_line(error));
-    if error.downcast_ref::<Ended>().is_some() {
-        return Exit::Refused;
+    say(format_args!("{}", one_line(error)));
+    if let Some(Ended::Refused(refusal)) = error.downcast_ref::<Ended>() {
+        return if protects_data(refusal) { Exit::Refused } else { Exit::Usage };
     }
     let output_failed = matches!(error.downcast_ref(), Some(FormatError::Write(_)))
         || matches!(error.downcast_ref(), Some(RunFileError::Write { .. }))
         || error.downcast_ref::<io::Error>().is_some();
     if output_failed { Exit::Failed } else { Exit::Usage }
+}
+
+/// Whether it is for the sake of data that nothing was written; otherwise there was nothing to write to.
+fn protects_data(refusal: &Refusal) -> bool {
+    matches!(
+        refusal,
+        Refusal::NoConsent { .. }
+            | Refusal::OtherConsent { .. }
+            | Refusal::InUse { .. }
+            | Refusal::Locked { .. }
+            | Refusal::Unchecked { .. }
+    )
 }
 
 /// The error and its causes, without those that the text before them has already.

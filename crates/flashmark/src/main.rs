@@ -4,6 +4,7 @@
 mod args;
 mod clean;
 mod exit;
+mod message;
 mod output;
 mod run;
 mod show;

@@ -2,8 +2,9 @@
 
 use std::io::{self, IsTerminal, Write};
 
+use anyhow::bail;
 use flashmark_core::record::Record;
-use flashmark_report::format::{Format, FormatError, Style, format_named};
+use flashmark_report::format::{Format, FormatError, Style, format_named, formats};
 
 use crate::args::FormatArgs;
 
@@ -15,13 +16,18 @@ pub struct Output {
 
 impl Output {
     /// # Errors
-    /// [`FormatError::Unknown`].
-    pub fn new(args: &FormatArgs) -> Result<Self, FormatError> {
+    /// [`FormatError::Unknown`], and bits in a format that has none.
+    pub fn new(args: &FormatArgs) -> anyhow::Result<Self> {
+        let format = format_named(&args.format)?;
+        if args.bits && !format.knows_bits() {
+            let knowing: Vec<&str> = formats().iter().filter(|f| f.knows_bits()).map(|f| f.name()).collect();
+            bail!("--bits is for format {}, not for {}: leave it out", knowing.join(", "), format.name());
+        }
         let terminal = io::stdout().is_terminal();
         let width = if terminal { terminal_width() } else { None };
         let color = terminal && std::env::var_os("NO_COLOR").is_none();
         let style = Style { width, color, rate_unit: args.rate_unit(), bits: args.bits };
-        Ok(Self { format: format_named(&args.format)?, style })
+        Ok(Self { format, style })
     }
 
     /// Whether the format can show the records of this suite, before they are made.

@@ -6,15 +6,18 @@ mod progress;
 mod session;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use anyhow::Context as _;
 use flashmark_core::record::{Record, Status};
+use flashmark_host::device::Identity;
 use flashmark_report::remarks;
 use flashmark_report::run_file::RunFile;
 use flashmark_suite::Settings;
 
 use crate::args::RunArgs;
 use crate::exit::{Ended, Exit};
+use crate::message::say;
 use crate::output::Output;
 use plan::Plan;
 use session::Session;
@@ -24,8 +27,8 @@ pub fn run(args: RunArgs, settings: Settings) -> anyhow::Result<Exit> {
     let (plan, mut file) = match &args.resume {
         Some(path) => {
             let (file, records, torn) = RunFile::resume(path)?;
-            if let Some(torn) = torn {
-                eprintln!("flashmark: {}: {torn}", path.display());
+            if let Some(torn) = torn.filter(|_| !args.quiet) {
+                say(format_args!("{}: {torn}", path.display()));
             }
             let plan = Plan::of_records(records).with_context(|| format!("cannot resume {}", path.display()))?;
             (plan, Some(file))
@@ -48,6 +51,7 @@ pub fn run(args: RunArgs, settings: Settings) -> anyhow::Result<Exit> {
             path = path.display()
         );
     }
+    refuse_the_same_twice(&targets)?;
     let interrupt = interrupt::install()?;
     // Targets are opened before the output file is made, so that a wrong target leaves no empty file behind.
     let mut session = Session::open(&plan, &args, interrupt)?;
@@ -63,14 +67,28 @@ pub fn run(args: RunArgs, settings: Settings) -> anyhow::Result<Exit> {
     if output.is_machine() {
         for (is_error, text) in remarks(&run.records) {
             match is_error {
-                true => eprintln!("flashmark: error: {text}"),
+                true => say(format_args!("error: {text}")),
                 false if args.quiet => {}
-                false => eprintln!("flashmark: warning: {text}"),
+                false => say(format_args!("warning: {text}")),
             }
         }
     }
     output.print(&run.records)?;
     Ok(exit_of(&run, interrupt.is_set()))
+}
+
+/// A device or file that is named twice would be measured, and claimed, twice. Directories are another matter: each has a
+/// test file of its own.
+fn refuse_the_same_twice(targets: &[PathBuf]) -> anyhow::Result<()> {
+    let mut seen = Vec::new();
+    for path in targets {
+        let Ok(Some(identity)) = Identity::of_path(path) else { continue };
+        if seen.contains(&identity) {
+            anyhow::bail!("{} is named twice: name each device and file once", path.display());
+        }
+        seen.push(identity);
+    }
+    Ok(())
 }
 
 /// What a run left.

@@ -10,6 +10,7 @@ use flashmark_report::run_file::read_records;
 
 use crate::args::ShowArgs;
 use crate::exit::Exit;
+use crate::message::say;
 use crate::output::Output;
 use crate::run::newest_of_each;
 
@@ -33,7 +34,7 @@ fn read(path: &Path) -> anyhow::Result<Vec<Record>> {
     }
     .with_context(|| name.to_string())?;
     if let Some(torn) = torn {
-        eprintln!("flashmark: {name}: {torn}");
+        say(format_args!("{name}: {torn}"));
     }
     Ok(records)
 }

@@ -80,6 +80,43 @@ fn a_table_has_everything_on_standard_output() {
     assert!(ran.stdout.contains("MiB/s") && !ran.stdout.contains(" MB/s"), "{ran}");
 }
 
+/// What did not run has one remark with its reason, and is no error: nothing went wrong.
+#[test]
+fn what_did_not_run_is_told_once() {
+    let dir = Scratch::new();
+    let file = dir.write("data.bin", vec![7; 64 << 10]);
+    let suite = dir.write(
+        "refused.toml",
+        "name = \"refused\"\n\
+         [defaults]\nblock = \"4k\"\nsize = \"64k\"\n\
+         [[workload]]\nname = \"read\"\n\
+         [[workload]]\nname = \"write\"\nop = \"write\"\n\
+         [[workload]]\nname = \"mix\"\nop = \"mixed\"\n",
+    );
+    let ran = || run(&file).words("--suite").arg(&suite);
+    let (table, json) = (ran().exits(0), ran().words("--format json").exits(0));
+    for text in [&table.stdout, &json.stderr] {
+        assert!(text.contains("warning: write, mix: did not run: not allowed to write"), "{table}{json}");
+        assert_eq!(text.matches("not allowed to write").count(), 1, "{table}{json}");
+        assert!(!text.contains("error:"), "{table}{json}");
+    }
+    assert!(!table.stdout.contains("but buffered in"), "{table}");
+    assert_eq!(std::fs::read(&file).unwrap(), vec![7; 64 << 10]);
+}
+
+/// A check of single bytes must not pass for a check of all of them.
+#[test]
+fn what_was_verified_is_told_as_it_was() {
+    let dir = Scratch::new();
+    let verified = |verify: &str| {
+        let words = format!("--op read --data zeros --block 4k --size 64k --verify {verify}");
+        run(dir.path()).words(&words).exits(0).stdout
+    };
+    let (last_byte, full) = (verified("last-byte"), verified("full"));
+    assert!(last_byte.contains(": last byte of 16 blocks found right\n"), "{last_byte}");
+    assert!(full.contains(": 64 KiB read back and found right\n"), "{full}");
+}
+
 #[test]
 fn the_originals_print_their_own_lines() {
     let dir = Scratch::new();

@@ -6,7 +6,7 @@ mod support;
 
 use std::path::Path;
 
-use flashmark_core::record::{Record, Status, TargetKind};
+use flashmark_core::record::{FAULTS_KEPT, Record, Status, TargetKind};
 use support::devices::{EXT4_NEEDS, Ext4, Image, Loop, Mounted};
 use support::process::{run, until};
 use support::{Scratch, assert_nothing_left, can_run, records};
@@ -114,7 +114,7 @@ fn of_what_failed_and_was_interrupted() {
     let file = dir.join("errors.jsonl");
     run(&device.node).words("--op read --block 4k --max-errors 1000 -o").arg(&file).exits(1);
     let record = fitting(&file).remove(0);
-    assert_eq!((record.outcome.status, record.outcome.faults.len()), (Status::Done, 16));
+    assert_eq!((record.outcome.status, record.outcome.faults.len()), (Status::Done, FAULTS_KEPT));
 
     let file = dir.join("interrupted.jsonl");
     let target = dir.subdir("target");

@@ -109,8 +109,13 @@ fn a_torn_last_line_is_shown_around_and_cut_off() {
         let resumed = setting.resume().exits(0);
         assert_eq!(resumed.records().len(), 4, "{resumed}");
         assert_eq!(resumed.stderr.contains("line 4 is torn"), kept == 3, "{resumed}");
-        assert_complete(&setting);
-        std::fs::remove_file(setting.out.join("unbroken.jsonl")).unwrap();
+        if kept == 4 {
+            // There was nothing to append, so nothing in the file has changed.
+            assert_eq!(std::fs::read(&file).unwrap(), whole[..whole.len() - cut]);
+        } else {
+            assert_complete(&setting);
+            std::fs::remove_file(setting.out.join("unbroken.jsonl")).unwrap();
+        }
     }
 }
 
@@ -170,24 +175,93 @@ fn a_changed_suite_is_refused() {
     let setting = Setting::new();
     setting.run(&setting.file()).exits(0);
     tear(&setting.file(), 100);
+    let before = std::fs::read(setting.file()).unwrap();
     std::fs::write(&setting.suite, SUITE.replace("$pause", "2ms")).unwrap();
     let ran = setting.resume().exits(2).printed_nothing();
     ran.says(&["run.jsonl", "suite four", "has changed since the run began", "start again with -o"]);
-    assert_eq!(records::lines_in(&setting.file()), 3);
+    assert_eq!(std::fs::read(setting.file()).unwrap(), before, "the torn line, too");
     std::fs::remove_file(&setting.suite).unwrap();
     setting.resume().exits(2).printed_nothing().says(&["four.toml"]);
+    assert_eq!(std::fs::read(setting.file()).unwrap(), before);
     assert_nothing_left(&setting.target);
 }
 
+/// A file that is refused may be anything, and stays as it was.
 #[test]
 fn there_has_to_be_something_to_go_on_with() {
     let setting = Setting::new();
     setting.resume().exits(2).printed_nothing().says(&["run.jsonl does not exist", "-o"]);
-    std::fs::write(setting.file(), "").unwrap();
-    setting.resume().exits(2).printed_nothing().says(&["run.jsonl", "no whole record", "start the run again with -o"]);
-    // Killed before its first record was whole.
-    std::fs::write(setting.file(), "{\"schema\":1,\"flash").unwrap();
-    setting.resume().exits(2).printed_nothing().says(&["line 1 is torn", "no whole record"]);
+    let no_record = "run.jsonl holds no whole record, so nothing tells what ran; start again with -o";
+    for (content, why) in [
+        ("", no_record),
+        ("\n\n", no_record),
+        // Killed before its first record was whole, perhaps.
+        ("{\"schema\":", no_record),
+        ("{\"schema\":1,\"flash", no_record),
+        ("{", "line 1 is not JSON"),
+        ("{\"draft\":", "line 1 is not JSON"),
+        ("[]", "line 1 is not a flashmark record"),
+    ] {
+        std::fs::write(setting.file(), content).unwrap();
+        setting.resume().exits(2).printed_nothing().says(&["run.jsonl", why]);
+        assert_eq!(std::fs::read_to_string(setting.file()).unwrap(), content);
+    }
+}
+
+/// Two runs in one file at once destroyed each other's records. The second is refused; whoever only reads is not.
+#[test]
+fn a_file_that_a_run_writes_to_is_taken() {
+    let setting = Setting::with_pause("2s");
+    let other = setting.out.subdir("other");
+    let running = setting.start();
+    let before = std::fs::read(setting.file()).unwrap();
+    let in_use = ["run.jsonl is in use by another flashmark", "wait for it, or choose another name"];
+    setting.resume().exits(2).printed_nothing().says(&in_use);
+    run(&other)
+        .words("--op write --block 4k --size 64k -o")
+        .arg(setting.file())
+        .exits(2)
+        .printed_nothing()
+        .says(&in_use);
+    assert_nothing_left(&other);
+    assert_eq!(flashmark("show --format json").arg(setting.file()).exits(0).records().len(), 2);
+    assert_eq!(std::fs::read(setting.file()).unwrap(), before);
+    running.end().exited(0);
+    assert_complete(&setting);
+}
+
+/// Of runs that start at the same time, one gets the file, and it gets all of it.
+#[test]
+fn one_of_many_gets_the_file() {
+    let setting = Setting::with_pause("1s");
+    let starts = || (0..4).map(|nth| setting.out.join(&format!("target-{nth}")));
+    starts().for_each(|target| std::fs::create_dir(target).unwrap());
+    let line = |target: PathBuf| run(target).words("--suite").arg(&setting.suite).words("-o").arg(setting.file());
+    let running: Vec<Running> = starts().map(|target| line(target).start()).collect();
+    let ended: Vec<_> = running.into_iter().map(Running::end).collect();
+    let refused = ended.iter().filter(|ran| ran.status.code() == Some(2));
+    for ran in refused.clone() {
+        assert!(ran.stderr.contains("is in use by another") || ran.stderr.contains("is not empty"), "{ran}");
+    }
+    assert_eq!(refused.count(), 3);
+    let records = records::of_file(&setting.file());
+    assert_eq!(records.len(), 4);
+    assert!(records.iter().all(|record| record.run.id == records[0].run.id));
+
+    // The same with a run to go on with.
+    let one: String = std::fs::read_to_string(setting.file()).unwrap().split_inclusive('\n').take(1).collect();
+    std::fs::write(setting.file(), &one[..one.len() - 1]).unwrap();
+    let running: Vec<Running> = (0..4).map(|_| setting.resume().start()).collect();
+    let ended: Vec<_> = running.into_iter().map(Running::end).collect();
+    // Whoever comes when the first has ended finds nothing left to do.
+    let won = ended.iter().filter(|ran| ran.status.code() == Some(0));
+    assert!(won.clone().count() >= 1 && won.clone().all(|ran| ran.records().len() == 4), "{}", ended[0]);
+    for ran in ended.iter().filter(|ran| ran.status.code() != Some(0)) {
+        assert!(ran.status.code() == Some(2) && ran.stderr.contains("is in use by another"), "{ran}");
+    }
+    let resumed = records::of_file(&setting.file());
+    assert_eq!(records::statuses(&resumed), ["one", "two", "three", "four"].map(|name| (name, Status::Done)));
+    assert_eq!(resumed[0], records[0]);
 }
 
 #[test]

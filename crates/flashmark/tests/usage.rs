@@ -213,3 +213,31 @@ fn no_message_says_the_same_twice() {
         }
     }
 }
+
+#[test]
+fn a_target_that_is_named_twice_is_a_mistake() {
+    let dir = Scratch::new();
+    let data = dir.write("data.bin", [1; 8192]);
+    let roundabout = dir.path().join(".").join("data.bin");
+    run(&data).arg(&roundabout).words("--op read --block 4k").exits(2).printed_nothing().says(&["named twice"]);
+}
+
+/// Whoever takes a suite's parameter for an option, or a negative number for a size, is told what to do.
+#[test]
+fn near_misses_are_explained() {
+    wrong("--suite sdfat --write-passes 3", &["--set write-passes=VALUE", "sdfat"]);
+    wrong("--size -4k", &["--size -4k", "is expected"]);
+    let dir = Scratch::new();
+    run(dir.path()).arg("--only").arg("").exits(2).printed_nothing().says(&["--only"]);
+    wrong("--bits --format csv", &["--bits is for format esp-idf"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_path_that_no_record_could_name_is_refused() {
+    use std::os::unix::ffi::OsStrExt;
+    let dir = Scratch::new();
+    let path = dir.path().join(std::ffi::OsStr::from_bytes(b"d\xffx"));
+    std::fs::create_dir(&path).unwrap();
+    run(&path).words("--op write --size 4k --block 4k").exits(2).printed_nothing().says(&["not UTF-8"]);
+}

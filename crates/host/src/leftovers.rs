@@ -8,13 +8,62 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 const PREFIX: &str = "flashmark-test-";
 const SUFFIX: &str = ".tmp";
 
 /// The test files of this process, for [`remove_all_now`].
-static IN_USE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+static IN_USE: Mutex<Vec<Arc<Place>>> = Mutex::new(Vec::new());
+
+/// Where a test file was made. The directory is kept open, so that the file is found again when something was mounted over
+/// it or unmounted under it.
+#[derive(Debug)]
+struct Place {
+    path: PathBuf,
+    directory: Option<File>,
+}
+
+impl Place {
+    fn remove(&self) {
+        if self.directory.as_ref().is_none_or(|directory| sys::remove_in(directory, &self.path).is_err()) {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+#[cfg(unix)]
+mod sys {
+    use rustix::fs::{AtFlags, unlinkat};
+    use std::fs::{File, Metadata};
+    use std::io;
+    use std::os::unix::fs::MetadataExt;
+    use std::path::Path;
+
+    pub(super) fn is_same(one: &Metadata, other: &Metadata) -> bool {
+        (one.dev(), one.ino()) == (other.dev(), other.ino())
+    }
+
+    pub(super) fn remove_in(directory: &File, path: &Path) -> io::Result<()> {
+        let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(unlinkat(directory, name, AtFlags::empty())?)
+    }
+}
+
+#[cfg(not(unix))]
+mod sys {
+    use std::fs::{File, Metadata};
+    use std::io;
+    use std::path::Path;
+
+    pub(super) fn is_same(_: &Metadata, _: &Metadata) -> bool {
+        true
+    }
+
+    pub(super) fn remove_in(_: &File, _: &Path) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
 
 /// A number that no other run has, from the system's entropy.
 #[must_use]
@@ -47,9 +96,9 @@ fn check_digits(id: u64) -> u16 {
 /// A test file of this process: locked while it lives, removed when dropped.
 #[derive(Debug)]
 pub struct TestFile {
-    path: PathBuf,
+    place: Arc<Place>,
     /// Holds the lock.
-    _lease: File,
+    lease: File,
 }
 
 impl TestFile {
@@ -58,19 +107,21 @@ impl TestFile {
     /// # Errors
     /// The system's error: a missing or read-only directory, missing rights, a full file system.
     pub fn create(dir: &Path) -> io::Result<Self> {
+        // A directory that can be written but not read cannot be opened; then the path has to do.
+        let open_directory = || File::open(dir).ok();
         loop {
             let path = dir.join(name_of(random_id()));
             let lease = match OpenOptions::new().read(true).write(true).create_new(true).open(&path) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 result => result?,
             };
-            let file = Self { path, _lease: lease };
-            in_use().push(file.path.clone());
-            match file._lease.try_lock() {
+            let file = Self { place: Arc::new(Place { path, directory: open_directory() }), lease };
+            in_use().push(Arc::clone(&file.place));
+            match file.lease.try_lock() {
                 // A file system without locks: others will see it as in use, which errs on the safe side.
                 Err(TryLockError::Error(_)) => return Ok(file),
                 // Between the two calls another run may have taken it for a leftover and removed it.
-                Ok(()) if file.path.exists() => return Ok(file),
+                Ok(()) if file.path().exists() => return Ok(file),
                 Ok(()) | Err(TryLockError::WouldBlock) => {}
             }
         }
@@ -79,18 +130,27 @@ impl TestFile {
     /// Where it is.
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.path
+        &self.place.path
+    }
+
+    /// Whether the path still leads to this file: not if it was removed, or its file system unmounted.
+    #[must_use]
+    pub fn is_in_place(&self) -> bool {
+        match (self.lease.metadata(), self.path().metadata()) {
+            (Ok(made), Ok(found)) => sys::is_same(&made, &found),
+            _ => false,
+        }
     }
 }
 
 impl Drop for TestFile {
     fn drop(&mut self) {
-        let _ = fs::remove_file(&self.path);
-        in_use().retain(|path| *path != self.path);
+        self.place.remove();
+        in_use().retain(|place| !Arc::ptr_eq(place, &self.place));
     }
 }
 
-fn in_use() -> MutexGuard<'static, Vec<PathBuf>> {
+fn in_use() -> MutexGuard<'static, Vec<Arc<Place>>> {
     // A panic elsewhere does not make a list of paths wrong.
     IN_USE.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -98,10 +158,8 @@ fn in_use() -> MutexGuard<'static, Vec<PathBuf>> {
 /// Removes the test files of this process, whatever it is doing: for a process that is about to be ended. Waits for
 /// nobody, so that it can be called when the measuring thread hangs in the kernel.
 pub fn remove_all_now() {
-    if let Ok(paths) = IN_USE.try_lock() {
-        for path in paths.iter() {
-            let _ = fs::remove_file(path);
-        }
+    if let Ok(places) = IN_USE.try_lock() {
+        places.iter().for_each(|place| place.remove());
     }
 }
 

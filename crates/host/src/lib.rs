@@ -6,6 +6,7 @@
 //! * [`cache`]: what the page cache holds, and dropping it;
 //! * [`environment`]: what a result was measured with;
 //! * [`leftovers`]: test files, and what killed runs left of them;
+//! * [`signals`]: which of them the process was told to ignore;
 //! * [`clock`], [`buffer`]: time, and memory that direct I/O takes.
 //!
 //! All that is special to Linux is here and behind `cfg`; elsewhere the crate builds, and says what it cannot do.
@@ -18,4 +19,5 @@ pub mod device;
 pub mod engine;
 pub mod environment;
 pub mod leftovers;
+pub mod signals;
 pub mod target;

@@ -16,9 +16,9 @@ use flashmark_core::environment::Environment;
 use flashmark_core::record::{Reached, TargetKind, Warning, WarningCode};
 use flashmark_core::runner::fits;
 use flashmark_core::target::{Contents, Fault, FaultKind, OpenAs, Ownership, Target};
-use flashmark_core::workload::{Direct, FileMode, Workload};
+use flashmark_core::units::format_bytes;
+use flashmark_core::workload::{Direct, FileMode, Verify, Workload};
 
-use crate::cache::Residency;
 use crate::consent::ConsentArgs;
 use crate::device::{self, Claim, Refusal};
 use crate::engine::{self, Engine};
@@ -27,7 +27,7 @@ use crate::leftovers::TestFile;
 
 pub use open_error::TargetError;
 use system::{free_bytes, is_block_device, len_bytes};
-use truth::Truth;
+use truth::{Before, Truth};
 
 /// A directory, file or block device of this machine.
 pub struct HostTarget {
@@ -43,7 +43,8 @@ pub struct HostTarget {
     engine: Box<dyn Engine>,
     engine_name: &'static str,
     direct: DirectState,
-    baseline: Residency,
+    /// What the caches held before the repeat.
+    before: Before,
     preallocate_bytes: u64,
     contents: Contents,
 }
@@ -55,9 +56,7 @@ enum Access {
         /// Held as long as the run.
         _claim: Claim,
     },
-    Foreign {
-        refusal: Box<Refusal>,
-    },
+    Foreign,
 }
 
 impl Access {
@@ -121,7 +120,7 @@ impl HostTarget {
                     };
                     Access::Given { _claim: claim.map_err(|refusal| TargetError::Refused(Box::new(refusal)))? }
                 }
-                _ => Access::Foreign { refusal: Box::new(device::refuse_without_consent(path)) },
+                _ => Access::Foreign,
             };
             (kind, path.to_owned(), access)
         };
@@ -138,19 +137,22 @@ impl HostTarget {
             engine,
             engine_name: sync.name,
             direct: DirectState::Buffered,
-            baseline: Residency { resident_pages: 0, pages: 0 },
+            before: Before::default(),
             preallocate_bytes: 0,
             contents: Contents::default(),
         })
     }
 
-    /// Why the target must not be written, if it must not.
+    /// Whether the target may be written.
     #[must_use]
-    pub fn refusal(&self) -> Option<&Refusal> {
-        match &self.access {
-            Access::Foreign { refusal } => Some(refusal),
-            Access::Own(_) | Access::Given { .. } => None,
-        }
+    pub const fn may_write(&self) -> bool {
+        !matches!(self.access, Access::Foreign)
+    }
+
+    /// Why the target must not be written, if it must not. Looks at the target anew, which takes milliseconds.
+    #[must_use]
+    pub fn refusal(&self) -> Option<Refusal> {
+        (!self.may_write()).then(|| device::refuse_without_consent(&self.path))
     }
 
     /// What the target is.
@@ -198,7 +200,8 @@ impl HostTarget {
     /// A [`Fault`] whose text says what to change.
     pub fn check(&mut self, workload: &Workload) -> Result<(), Fault> {
         let unsupported = |message: String| Err(Fault::new(FaultKind::Unsupported, message));
-        if faults::is_gone(self.kind, &self.io_path) {
+        let in_place = if let Access::Own(file) = &self.access { file.is_in_place() } else { true };
+        if !in_place || faults::is_gone(self.kind, &self.io_path) {
             return Err(faults::gone(&self.path));
         }
         let entry = entry_of(workload)?;
@@ -215,6 +218,14 @@ impl HostTarget {
             && let DirectState::Not(why) = direct::decide(&self.io_path, workload, entry, &self.truth)
         {
             return unsupported(format!("direct = \"required\", but {why}"));
+        }
+        let checks = workload.reads() && workload.verify != Verify::None;
+        if checks && !self.may_write() {
+            return unsupported(
+                "verify needs data that flashmark wrote, and this target is only read: leave verify out, or allow its \
+                 loss with --destroy"
+                    .into(),
+            );
         }
         fits(workload, self)
     }
@@ -257,10 +268,19 @@ impl HostTarget {
         Err(Fault::new(
             FaultKind::NoSpace,
             format!(
-                "the test file needs {needed} bytes, and {free} bytes are free: make size or file-size smaller, or free \
-                 some space"
+                "the test file needs {}, and {free} bytes are free: make size or file-size smaller, or free some space",
+                format_bytes(needed)
             ),
         ))
+    }
+
+    /// After a short transfer, when the rest fails: that error, unless it is only that the rest is no whole block.
+    #[cold]
+    fn rest_failed(&self, moved: usize, error: std::io::Error) -> Result<usize, Fault> {
+        match error.kind() {
+            std::io::ErrorKind::InvalidInput => Ok(moved),
+            _ => Err(self.fault(error)),
+        }
     }
 
     fn fault(&self, error: std::io::Error) -> Fault {
@@ -270,7 +290,6 @@ impl HostTarget {
     fn open_options(&self, how: OpenAs) -> OpenOptions {
         let mut options = OpenOptions::new();
         options.read(true);
-        let own = matches!(self.access, Access::Own(_));
         match how {
             OpenAs::Read => {}
             OpenAs::ReadWrite | OpenAs::Append | OpenAs::Layout => {
@@ -278,7 +297,9 @@ impl HostTarget {
             }
             // A device cannot be truncated; a new file on it is one that starts at its start.
             OpenAs::New { .. } => {
-                options.write(true).truncate(self.kind != TargetKind::Device).create(own);
+                // The test file exists; making it anew could only put it in the wrong place, if the medium it is on was
+                // unmounted.
+                options.write(true).truncate(self.kind != TargetKind::Device);
             }
         }
         if how != OpenAs::Layout && self.direct == DirectState::Direct {
@@ -303,7 +324,7 @@ fn entry_of(workload: &Workload) -> Result<&'static engine::EngineEntry, Fault> 
 impl Target for HostTarget {
     fn open(&mut self, how: OpenAs) -> Result<(), Fault> {
         if how != OpenAs::Read
-            && let Access::Foreign { refusal } = &self.access
+            && let Some(refusal) = self.refusal()
         {
             return Err(Fault::new(FaultKind::Denied, refusal.to_string()));
         }
@@ -326,7 +347,7 @@ impl Target for HostTarget {
             Ok(read) => match self.engine.read_at(offset + read as u64, &mut buf[read..]) {
                 // What stopped it shows on the second try; the end of the file does not.
                 Ok(more) => Ok(read + more),
-                Err(error) => Err(self.fault(error)),
+                Err(error) => self.rest_failed(read, error),
             },
             Err(error) => Err(self.fault(error)),
         }
@@ -339,7 +360,7 @@ impl Target for HostTarget {
             // A file system that is full takes what still fits, and says why only when asked for the rest.
             Ok(written) => match self.engine.write_at(offset + written as u64, &data[written..]) {
                 Ok(more) => Ok(written + more),
-                Err(error) => Err(self.fault(error)),
+                Err(error) => self.rest_failed(written, error),
             },
             Err(error) => Err(self.fault(error)),
         }
@@ -376,16 +397,16 @@ impl Target for HostTarget {
         match self.access {
             Access::Own(_) => Ownership::Own,
             Access::Given { .. } => Ownership::Given,
-            Access::Foreign { .. } => Ownership::Foreign,
+            Access::Foreign => Ownership::Foreign,
         }
     }
 
     fn write_reaches(&self, synced: bool) -> Reached {
-        if self.truth.memory {
+        if self.truth.memory || self.truth.memory_below {
             Reached::Cache
         } else if synced {
             Reached::Medium
-        } else if self.direct == DirectState::Direct {
+        } else if self.direct == DirectState::Direct && !self.truth.cache_below {
             Reached::Device
         } else {
             Reached::Cache
@@ -397,14 +418,22 @@ impl Target for HostTarget {
         if preallocate > 0 && self.kind != TargetKind::Device {
             self.preallocate(preallocate, warnings);
         }
-        if workload.reads() {
-            self.drop_and_check(warnings);
-        }
+        self.look_before(workload, warnings);
     }
 
-    fn inspect(&mut self, workload: &Workload, moved_bytes: u64, region_bytes: u64, warnings: &mut Vec<Warning>) {
-        if workload.reads() {
-            self.check_after(workload, moved_bytes, region_bytes, warnings);
+    fn inspect(
+        &mut self,
+        workload: &Workload,
+        moved_bytes: u64,
+        region_bytes: u64,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<(), Fault> {
+        self.look_after(workload, moved_bytes, region_bytes, warnings);
+        match &self.direct {
+            DirectState::Not(why) if workload.direct == Direct::Required => {
+                Err(Fault::new(FaultKind::Unsupported, format!("direct = \"required\", but {why}")))
+            }
+            _ => Ok(()),
         }
     }
 

@@ -117,7 +117,7 @@ fn a_table_with_unused_partitions_is_named_with_what_is_on_them() {
     let message = refuse_without_consent(&device.node).to_string();
     assert!(
         message
-            .contains("GPT partition table: partition 1 (20.9 MB), partition 2 (20.9 MB, ext4 file system \"rootfs\")"),
+            .contains("GPT partition table: partition 1 (21.0 MB), partition 2 (21.0 MB, ext4 file system \"rootfs\")"),
         "{message}"
     );
     drop(claim(&device.node, &consent_to(&device.node)).unwrap());

@@ -115,7 +115,7 @@ fn tables_with_what_is_on_their_partitions() {
     );
     let found = inspect(&image.path).unwrap().contents;
     let shown: Vec<String> = found.iter().map(ToString::to_string).collect();
-    insta::assert_snapshot!(shown.join("\n"), @r#"GPT partition table: partition 1 "boot" (16.7 MB), partition 2 "root" (16.7 MB, ext4 file system "wurzel"), partition 3 (8.3 MB, swap area)"#);
+    insta::assert_snapshot!(shown.join("\n"), @r#"GPT partition table: partition 1 "boot" (16.8 MB), partition 2 "root" (16.8 MB, ext4 file system "wurzel"), partition 3 (8.4 MB, swap area)"#);
 
     // The first table is lost: the one at the end still tells.
     image.sh("dd if=/dev/zero of=$F bs=512 count=34 conv=notrunc status=none");
@@ -142,7 +142,7 @@ fn mbr_with_logical_partitions() {
     );
     let found = inspect(&image.path).unwrap().contents;
     let shown: Vec<String> = found.iter().map(ToString::to_string).collect();
-    insta::assert_snapshot!(shown.join("\n"), @r#"MBR partition table: partition 1 (8.3 MB, FAT12 file system "BOOT"), partition 2 (41.9 MB, extended partition), partition 5 (8.3 MB), partition 6 (8.3 MB), partition 7 (8.3 MB)"#);
+    insta::assert_snapshot!(shown.join("\n"), @r#"MBR partition table: partition 1 (8.4 MB, FAT12 file system "BOOT"), partition 2 (41.9 MB, extended partition), partition 5 (8.4 MB), partition 6 (8.4 MB), partition 7 (8.4 MB)"#);
     // sfdisk's own list.
     let listed = image.sh("sfdisk -l -o Device $F | grep -c 'disk.img[0-9]'");
     assert_eq!(listed, found[0].partitions.len().to_string());

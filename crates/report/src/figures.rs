@@ -109,12 +109,14 @@ pub fn size(bytes: u64) -> String {
     format!("{bytes} B")
 }
 
-/// A capacity, in powers of 1000 as media are sold: `15.9 GB`.
+/// A capacity, in powers of 1000 as media are sold: three significant digits, rounded to the nearest. `15.9 GB`.
 #[must_use]
 pub fn capacity(bytes: u64) -> String {
     for (scale, unit) in [(1_000_000_000_000_u64, "TB"), (1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB")] {
-        if bytes >= scale {
-            return format!("{} {unit}", digits(bytes as f64 / scale as f64));
+        let value = bytes as f64 / scale as f64;
+        // What would round up to 1000 of the unit below is 1.00 of this one.
+        if value >= 0.9995 {
+            return format!("{} {unit}", digits(value));
         }
     }
     format!("{bytes} B")
@@ -209,7 +211,22 @@ mod tests {
         ] {
             assert_eq!(size(bytes), text);
         }
-        assert_eq!(capacity(15_931_539_456), "15.9 GB");
+    }
+
+    #[test]
+    fn capacities_are_rounded_to_the_nearest() {
+        for (bytes, text) in [
+            (999, "999 B"),
+            (1_000, "1.00 kB"),
+            (1_474_560, "1.47 MB"),
+            (32 << 20, "33.6 MB"),
+            (999_499_999, "999 MB"),
+            (999_500_000, "1.00 GB"),
+            (15_931_539_456, "15.9 GB"),
+            (2_000_398_934_016, "2.00 TB"),
+        ] {
+            assert_eq!(capacity(bytes), text);
+        }
     }
 
     #[test]

@@ -58,6 +58,12 @@ pub trait Format: Sync {
         None
     }
 
+    /// Whether the format can show bits instead of bytes ([`Style::bits`]); the others pass that over, so that whoever
+    /// is asked for bits has to refuse them.
+    fn knows_bits(&self) -> bool {
+        false
+    }
+
     /// Whether the format can show these records.
     ///
     /// # Errors
@@ -90,7 +96,7 @@ pub struct Style {
     pub color: bool,
     /// The unit of rates in the formats for people (table, markdown). The others have theirs fixed.
     pub rate_unit: RateUnit,
-    /// Bits instead of bytes, in the formats whose original can do that (esp-idf).
+    /// Bits instead of bytes, in the formats whose original can do that ([`Format::knows_bits`]).
     pub bits: bool,
 }
 
@@ -161,6 +167,17 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// A format either knows bits, and shows something else then, or it does not.
+    #[test]
+    fn bits_are_known_or_not() {
+        for format in formats() {
+            let records = samples::of_original(format.original());
+            let with = |bits| shown(*format, &records, &Style { bits, ..Style::default() });
+            assert_eq!(with(true) != with(false), format.knows_bits(), "{}", format.name());
+        }
+        assert!(format_named("esp-idf").unwrap().knows_bits());
     }
 
     #[test]

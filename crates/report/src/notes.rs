@@ -1,7 +1,7 @@
 //! What stands below a table: everything that a reader has to know before trusting the numbers in it.
 
 use flashmark_core::record::{FailedOp, OpKind, Reached, Record, Status, WarningCode};
-use flashmark_core::workload::OpMix;
+use flashmark_core::workload::{OpMix, Verify};
 
 use crate::figures::{RateUnit, counted, printable, size, time};
 use crate::rows::{op_name, spread};
@@ -47,6 +47,7 @@ pub(crate) fn notes(group: &Group<'_>, unit: RateUnit) -> Vec<Note> {
     let mut notes = Vec::new();
     notes.extend(records().filter_map(status));
     notes.extend(records().flat_map(faults));
+    notes.extend(not_run(group));
     notes.extend(cache(group));
     notes.extend(warnings(group));
     notes.extend(records().flat_map(stalls));
@@ -62,10 +63,10 @@ fn name(record: &Record) -> String {
 
 fn status(record: &Record) -> Option<Note> {
     let (weight, what) = match record.outcome.status {
-        Status::Done => return None,
+        // What was skipped has its own note.
+        Status::Done | Status::Skipped => return None,
         Status::Interrupted => (Weight::Doubt, "interrupted; the numbers cover what had run"),
         Status::Failed => (Weight::Error, "failed; the numbers cover what had run"),
-        Status::Skipped => (Weight::Error, "skipped"),
     };
     Some(Note { weight, text: format!("{}: {what}", name(record)) })
 }
@@ -88,10 +89,36 @@ fn fault(record: &Record, failed: &FailedOp) -> String {
         OpKind::Sync | OpKind::Open | OpKind::Close | OpKind::Drain => String::new(),
     };
     let message = printable(&failed.fault.message);
-    // Messages of a system mostly have its number in them.
-    let code = failed.fault.code.map(|code| code.to_string()).filter(|code| !message.contains(code.as_str()));
+    // Messages of a system mostly have its number in them, as `std::io::Error` writes it.
+    let code = failed.fault.code.filter(|code| !message.contains(&format!("os error {code})")));
     let code = code.map(|code| format!(" ({code})")).unwrap_or_default();
     format!("{}: {} failed{place}: {message}{code}", name(record), op_name(failed.op))
+}
+
+/// One note for all workloads that did not run for the same reason.
+fn not_run(group: &Group<'_>) -> Vec<Note> {
+    let mut found: Vec<(String, Vec<String>)> = Vec::new();
+    for record in group.records.iter().filter(|record| record.outcome.status == Status::Skipped) {
+        let reasons = record.outcome.warnings.iter().filter(|warning| warning.code == WarningCode::Skipped);
+        let reasons: Vec<String> = reasons.map(|warning| printable(&warning.message)).collect();
+        add(&mut found, reasons.join("; "), name(record));
+    }
+    found
+        .into_iter()
+        .map(|(reason, rows)| {
+            let colon = if reason.is_empty() { "" } else { ": " };
+            Note { weight: Weight::Doubt, text: format!("{}: did not run{colon}{reason}", some_of(&rows)) }
+        })
+        .collect()
+}
+
+/// Adds a row to those that the same is said of.
+fn add<T: PartialEq>(found: &mut Vec<(T, Vec<String>)>, said: T, row: String) {
+    match found.iter_mut().find(|(other, _)| *other == said) {
+        Some((_, rows)) if rows.contains(&row) => {}
+        Some((_, rows)) => rows.push(row),
+        None => found.push((said, vec![row])),
+    }
 }
 
 /// One note for all writes that ended in a cache.
@@ -121,14 +148,13 @@ fn some_of(rows: &[String]) -> String {
 fn warnings(group: &Group<'_>) -> Vec<Note> {
     let mut found: Vec<(&str, Vec<String>)> = Vec::new();
     for record in &group.records {
-        // That data ended in a cache has its own note.
-        for warning in record.outcome.warnings.iter().filter(|warning| warning.code != WarningCode::NotDurable) {
-            let row = name(record);
-            match found.iter_mut().find(|(message, _)| *message == warning.message) {
-                Some((_, rows)) if rows.contains(&row) => {}
-                Some((_, rows)) => rows.push(row),
-                None => found.push((&warning.message, vec![row])),
-            }
+        let has_own_note = |code| match code {
+            WarningCode::NotDurable => true,
+            WarningCode::Skipped => record.outcome.status == Status::Skipped,
+            _ => false,
+        };
+        for warning in record.outcome.warnings.iter().filter(|warning| !has_own_note(warning.code)) {
+            add(&mut found, warning.message.as_str(), name(record));
         }
     }
     let whole = group.records.len();
@@ -174,14 +200,18 @@ fn mix_spread(record: &Record, unit: RateUnit) -> Option<Note> {
 
 fn verified(record: &Record) -> Option<Note> {
     let bytes = record.outcome.verified_bytes;
-    (bytes > 0).then(|| Note {
-        weight: Weight::Fact,
-        text: format!("{}: {} read back and found right", name(record), size(bytes)),
-    })
+    let found = match record.workload.verify {
+        // One byte a block.
+        Verify::LastByte => format!("last byte of {} found right", counted(bytes, "block", "blocks")),
+        Verify::Full | Verify::None => format!("{} read back and found right", size(bytes)),
+    };
+    (bytes > 0).then(|| Note { weight: Weight::Fact, text: format!("{}: {found}", name(record)) })
 }
 
 #[cfg(test)]
 mod tests {
+    use flashmark_core::record::{Outcome, Warning};
+
     use super::*;
     use crate::samples;
 
@@ -192,5 +222,74 @@ mod tests {
             .map(|(is_error, text)| format!("{}: {text}", if is_error { "error" } else { "warning" }))
             .collect();
         insta::assert_snapshot!(lines.join("\n"));
+    }
+
+    /// The notes on these records, which are of one target.
+    fn notes_on(records: &[Record]) -> Vec<(Weight, String)> {
+        let runs = runs(records);
+        assert_eq!((runs.len(), runs[0].groups.len()), (1, 1));
+        notes(&runs[0].groups[0], RateUnit::MB).into_iter().map(|note| (note.weight, note.text)).collect()
+    }
+
+    fn named(name: &str, record: &Record) -> Record {
+        let mut record = record.clone();
+        record.workload.name = name.into();
+        record
+    }
+
+    #[test]
+    fn why_something_did_not_run_is_said_once() {
+        let skipped = samples::skipped();
+        let mut in_between = named("e", &skipped);
+        in_between.outcome.warnings[0].message = "not allowed to write\u{1b}[31m".into();
+        in_between.outcome.warnings.push(Warning::new(WarningCode::Environment, "no governor"));
+        let mut silent = named("f", &skipped);
+        silent.outcome.warnings.clear();
+        let records = ["a", "b", "c", "d"].map(|name| named(name, &skipped)).into_iter().chain([in_between, silent]);
+        let doubt = |text: &str| (Weight::Doubt, text.to_owned());
+        assert_eq!(
+            notes_on(&records.collect::<Vec<_>>()),
+            [
+                doubt("a, b, c, d: did not run: engine tokio cannot read past the cache"),
+                doubt("e: did not run: not allowed to write\\u{1b}[31m"),
+                doubt("f: did not run"),
+                doubt("no governor (e)"),
+            ]
+        );
+        // A step that was left out in a workload that ran is a warning like others.
+        let mut ran = skipped;
+        ran.outcome.status = Status::Done;
+        assert_eq!(notes_on(&[ran]), [doubt("engine tokio cannot read past the cache (aio read)")]);
+    }
+
+    #[test]
+    fn a_faults_number_is_there_once() {
+        let note = |message: &str, code: i32| {
+            let mut record = samples::full();
+            record.outcome.status = Status::Done;
+            record.outcome.faults[0].fault.message = message.into();
+            record.outcome.faults[0].fault.code = Some(code);
+            notes_on(&[record]).remove(0).1
+        };
+        let failed = "fill: write failed at byte 3145728: ";
+        assert_eq!(note("Input/output error (os error 5)", 5), format!("{failed}Input/output error (os error 5)"));
+        assert_eq!(note("card 5 answers 0x15", 5), format!("{failed}card 5 answers 0x15 (5)"));
+        assert_eq!(note("wrapped (os error 15)", 5), format!("{failed}wrapped (os error 15) (5)"));
+        assert_eq!(note("disk error", -1), format!("{failed}disk error (-1)"));
+    }
+
+    #[test]
+    fn what_was_verified_is_what_was_looked_at() {
+        let note = |verify, verified_bytes| {
+            let mut record = samples::full();
+            record.outcome = Outcome { verified_bytes, ..Outcome::not_run(Status::Done) };
+            record.workload.verify = verify;
+            notes_on(&[record])
+        };
+        let fact = |text: &str| vec![(Weight::Fact, text.to_owned())];
+        assert_eq!(note(Verify::Full, 64 << 20), fact("fill: 64 MiB read back and found right"));
+        assert_eq!(note(Verify::LastByte, 1024), fact("fill: last byte of 1024 blocks found right"));
+        assert_eq!(note(Verify::LastByte, 1), fact("fill: last byte of 1 block found right"));
+        assert_eq!(note(Verify::LastByte, 0), []);
     }
 }

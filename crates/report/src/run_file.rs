@@ -1,9 +1,10 @@
 //! The file of a run: JSON Lines, a record a line, each on the medium before the next workload starts.
 //!
 //! A crash, a kill or a pulled plug can tear the last line at most. Such a line is left out on reading, and cut off
-//! when the run goes on. Files can be joined with `cat`. The rules are in `docs/records.md`.
+//! when the run has something to append. One flashmark at a time writes a file: it holds a lock on it. Files can be
+//! joined with `cat`. The rules are in `docs/records.md`.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufReader, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -13,15 +14,20 @@ mod read;
 
 pub use read::{MAX_LINE_BYTES, ReadError, TornLine, read_records};
 
-/// A run file being written.
+/// A run file being written. While it lives, no other `RunFile` has the same file, in this process or another; reading
+/// needs no lock. A file system without locks has to do without.
 #[derive(Debug)]
 pub struct RunFile {
     path: PathBuf,
     file: File,
+    /// A pipe or a terminal can neither be locked, synced nor cut.
+    is_regular: bool,
     /// Bytes up to the end of the last whole record.
     whole_bytes: u64,
-    /// A pipe or a terminal can neither be synced nor cut.
-    is_regular: bool,
+    /// Bytes of a torn record behind them, to be cut off before anything is appended.
+    torn_bytes: u64,
+    /// The last line has no newline yet.
+    needs_newline: bool,
 }
 
 impl RunFile {
@@ -29,52 +35,59 @@ impl RunFile {
     /// a terminal.
     ///
     /// # Errors
-    /// [`RunFileError::Exists`] for a file that holds anything; [`RunFileError::Open`] if the system refuses.
+    /// [`RunFileError::Exists`] for a file that holds anything; [`RunFileError::InUse`] while another run has it;
+    /// [`RunFileError::Open`] if the system refuses.
     pub fn create(path: &Path) -> Result<Self, RunFileError> {
         let open_error = |source| RunFileError::Open { path: path.into(), source };
-        let file = match OpenOptions::new().write(true).create_new(true).open(path) {
+        let file = match to_append().create_new(true).open(path) {
             Ok(file) => {
                 sync_parent(path);
                 file
             }
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                OpenOptions::new().write(true).open(path).map_err(open_error)?
-            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => to_append().open(path).map_err(open_error)?,
             Err(error) => return Err(open_error(error)),
         };
-        let metadata = file.metadata().map_err(open_error)?;
-        if metadata.is_file() && metadata.len() > 0 {
-            return Err(RunFileError::Exists { path: path.into() });
+        let is_regular = file.metadata().map_err(open_error)?.is_file();
+        if is_regular {
+            lock(&file, path)?;
+            // Only now: a run that has just ended may have filled it.
+            if file.metadata().map_err(open_error)?.len() > 0 {
+                return Err(RunFileError::Exists { path: path.into() });
+            }
         }
-        Ok(Self { path: path.into(), file, whole_bytes: 0, is_regular: metadata.is_file() })
+        Ok(Self { path: path.into(), file, is_regular, whole_bytes: 0, torn_bytes: 0, needs_newline: false })
     }
 
-    /// Opens the file of an interrupted run to go on with it: reads its records, and cuts a torn last line off.
-    ///
-    /// Nothing is changed in a file that is refused.
+    /// Opens the file of an interrupted run to go on with it, and reads its records. Nothing in the file is changed
+    /// before the first [`RunFile::append`], which cuts a torn last line off.
     ///
     /// # Errors
-    /// [`RunFileError::Missing`] if there is no such file, [`RunFileError::Read`] if it is not a run file in every line
-    /// but a torn last one, [`RunFileError::Open`] and [`RunFileError::Write`] if the system refuses.
+    /// [`RunFileError::Missing`] if there is no such file, [`RunFileError::InUse`] while another run has it,
+    /// [`RunFileError::NoRecord`] if there is no whole record in it, [`RunFileError::Read`] if it is not a run file in
+    /// every line but a torn last one, [`RunFileError::Open`] if the system refuses.
     pub fn resume(path: &Path) -> Result<(Self, Vec<Record>, Option<TornLine>), RunFileError> {
-        let mut file = match OpenOptions::new().read(true).write(true).open(path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(RunFileError::Missing { path: path.into() });
-            }
-            Err(source) => return Err(RunFileError::Open { path: path.into(), source }),
+        let open_error = |source: io::Error| match source.kind() {
+            io::ErrorKind::NotFound => RunFileError::Missing { path: path.into() },
+            _ => RunFileError::Open { path: path.into(), source },
         };
-        let is_regular = file.metadata().map_err(|source| RunFileError::Open { path: path.into(), source })?.is_file();
-        if !is_regular {
+        let mut file = to_append().read(true).open(path).map_err(open_error)?;
+        if !file.metadata().map_err(open_error)?.is_file() {
             return Err(RunFileError::NotAFile { path: path.into() });
         }
+        lock(&file, path)?;
         let read = read::read_whole(BufReader::new(&mut file));
         let read = read.map_err(|source| RunFileError::Read { path: path.into(), source })?;
-        let mut run = Self { path: path.into(), file, whole_bytes: read.whole_bytes, is_regular };
-        run.cut().map_err(|source| run.write_error(source))?;
-        if read.ends_without_newline {
-            run.put(b"\n").map_err(|source| run.write_error(source))?;
+        if read.records.is_empty() {
+            return Err(RunFileError::NoRecord { path: path.into() });
         }
+        let run = Self {
+            path: path.into(),
+            file,
+            is_regular: true,
+            whole_bytes: read.whole_bytes,
+            torn_bytes: read.torn.as_ref().map_or(0, |torn| torn.bytes),
+            needs_newline: read.ends_without_newline,
+        };
         Ok((run, read.records, read.torn))
     }
 
@@ -86,7 +99,7 @@ impl RunFile {
     pub fn append(&mut self, record: &Record) -> Result<(), RunFileError> {
         let mut line = serde_json::to_vec(record).map_err(|error| self.write_error(error.into()))?;
         line.push(b'\n');
-        self.put(&line).map_err(|source| self.write_error(source))
+        self.make_ready().and_then(|()| self.put(line)).map_err(|source| self.write_error(source))
     }
 
     /// Where the file is.
@@ -95,33 +108,51 @@ impl RunFile {
         &self.path
     }
 
-    fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let written = self.file.write_all(bytes).and_then(|()| self.file.flush()).and_then(|()| self.sync());
-        match written {
-            Ok(()) => {
-                self.whole_bytes += bytes.len() as u64;
-                Ok(())
-            }
-            Err(error) => {
-                // Part of the line may be there. If it cannot be cut off, it is a torn last line, which reading allows.
-                let _ = self.cut();
-                Err(error)
-            }
-        }
-    }
-
-    fn sync(&self) -> io::Result<()> {
-        if self.is_regular { self.file.sync_data() } else { Ok(()) }
-    }
-
-    /// Cuts off what follows the last whole record and goes to its end.
-    fn cut(&mut self) -> io::Result<()> {
+    /// Sees to it that the file ends with a whole record.
+    fn make_ready(&mut self) -> io::Result<()> {
         if !self.is_regular {
             return Ok(());
         }
-        self.file.seek(SeekFrom::Start(self.whole_bytes))?;
-        if self.file.metadata()?.len() != self.whole_bytes {
+        let length = self.file.metadata()?.len();
+        if length == self.whole_bytes + self.torn_bytes {
+            return self.cut();
+        }
+        // Something that keeps to no lock has changed the file. Its bytes are not ours to cut; a record of our own
+        // starts on a line of its own (blank lines are passed over).
+        (self.whole_bytes, self.torn_bytes, self.needs_newline) = (length, 0, length > 0);
+        Ok(())
+    }
+
+    fn put(&mut self, mut line: Vec<u8>) -> io::Result<()> {
+        if self.needs_newline {
+            line.insert(0, b'\n');
+        }
+        let written = self.write(&line);
+        if written.is_ok() {
+            self.whole_bytes += line.len() as u64;
+            self.needs_newline = false;
+        } else if self.is_regular {
+            // Part of the line may be there. If it cannot be cut off, it is a torn last line, which reading allows.
+            self.torn_bytes = self.file.metadata().map_or(0, |file| file.len().saturating_sub(self.whole_bytes));
+            let _ = self.cut();
+        }
+        written
+    }
+
+    fn write(&mut self, line: &[u8]) -> io::Result<()> {
+        if cfg!(windows) && self.is_regular {
+            self.file.seek(SeekFrom::End(0))?;
+        }
+        self.file.write_all(line)?;
+        self.file.flush()?;
+        if self.is_regular { self.file.sync_data() } else { Ok(()) }
+    }
+
+    /// Cuts off what follows the last whole record.
+    fn cut(&mut self) -> io::Result<()> {
+        if self.torn_bytes > 0 {
             self.file.set_len(self.whole_bytes)?;
+            self.torn_bytes = 0;
             self.file.sync_data()?;
         }
         Ok(())
@@ -129,6 +160,27 @@ impl RunFile {
 
     fn write_error(&self, source: io::Error) -> RunFileError {
         RunFileError::Write { path: self.path.clone(), source }
+    }
+}
+
+/// Opens so that a write always goes to the file's end, wherever that is by then. Windows cuts no file that is opened
+/// so; there the end is looked for before each write.
+fn to_append() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    if cfg!(windows) {
+        options.write(true)
+    } else {
+        options.append(true)
+    };
+    options
+}
+
+/// Takes the file for this run alone, until it is closed.
+fn lock(file: &File, path: &Path) -> Result<(), RunFileError> {
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(RunFileError::InUse { path: path.into() }),
+        // Not every file system has locks, and a run without one is better than none.
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
     }
 }
 
@@ -151,6 +203,18 @@ pub enum RunFileError {
         file = path.display()
     )]
     Exists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Another run writes to the file.
+    #[error("{} is in use by another flashmark; wait for it, or choose another name", path.display())]
+    InUse {
+        /// The file.
+        path: PathBuf,
+    },
+    /// There is nothing to go on with: the file is empty, or its first record is torn.
+    #[error("{} holds no whole record, so nothing tells what ran; start again with -o", path.display())]
+    NoRecord {
         /// The file.
         path: PathBuf,
     },

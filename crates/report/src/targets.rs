@@ -98,9 +98,16 @@ impl Group<'_> {
         parts.join(" · ")
     }
 
+    /// The records of workloads that did any input or output.
+    fn that_ran(&self) -> impl Iterator<Item = &Record> {
+        self.records.iter().copied().filter(|record| !record.outcome.ops.is_empty())
+    }
+
+    /// The engines at work; those asked for, if nothing ran.
     fn engines(&self) -> String {
         let mut engines: Vec<String> = Vec::new();
-        for record in &self.records {
+        let ran = self.that_ran().next().is_some();
+        for record in self.records.iter().filter(|record| !ran || !record.outcome.ops.is_empty()) {
             let engine = printable(&record.target.engine);
             if !engines.contains(&engine) {
                 engines.push(engine);
@@ -109,10 +116,10 @@ impl Group<'_> {
         format!("engine {}", engines.join(", "))
     }
 
-    /// Whether the cache was passed by; where that differs, which rows are which.
+    /// Whether the cache was passed by in what ran; where that differs, which rows are which.
     fn direct(&self) -> Option<String> {
         let names = |wanted| {
-            let rows = self.records.iter().filter(move |r| r.target.direct == Some(wanted));
+            let rows = self.that_ran().filter(move |r| r.target.direct == Some(wanted));
             rows.map(|r| printable(&r.workload.name)).collect::<Vec<_>>()
         };
         let (direct, buffered) = (names(true), names(false));
@@ -162,4 +169,35 @@ fn device(device: &Device) -> String {
     let size = device.size_bytes.map(|bytes| format!(" {}", capacity(bytes))).unwrap_or_default();
     let backing = device.loop_backing.as_ref().map(|backing| format!(" backed by {}", printable(&backing.file)));
     format!("{}{size}{}", printable(&name), backing.unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use flashmark_core::record::{Outcome, Status};
+
+    use super::*;
+    use crate::samples;
+
+    fn described(records: &[Record]) -> String {
+        runs(records)[0].groups[0].describe()
+    }
+
+    /// What did not run was neither direct nor buffered, whatever its record says, and no engine was at work.
+    #[test]
+    fn only_what_ran_says_how_it_ran() {
+        let ran = samples::full();
+        let mut not = ran.clone();
+        not.workload.name = "not".into();
+        not.target.engine = "tokio".into();
+        not.target.direct = Some(false);
+        for status in [Status::Skipped, Status::Failed] {
+            not.outcome = Outcome::not_run(status);
+            assert!(described(&[ran.clone(), not.clone()]).ends_with(" · engine sync · direct"), "{status:?}");
+            assert!(described(&[not.clone(), ran.clone()]).ends_with(" · engine sync · direct"), "{status:?}");
+            assert!(described(std::slice::from_ref(&not)).ends_with(" · engine tokio"), "{status:?}");
+        }
+        not.outcome = ran.outcome.clone();
+        let both = described(&[ran, not]);
+        assert!(both.ends_with(" · engine sync, tokio · direct, but buffered in not"), "{both}");
+    }
 }

@@ -144,7 +144,7 @@ pub enum Problem {
     /// A new file that nothing limits.
     #[error(
         "workload \"{0}\" writes a new file, but nothing says how much: give `size` or `file-size` (on a device, \
-         `file-size = \"all\"` is all of it), or `time`"
+         `file-size = \"all\"` is all of it)"
     )]
     NoSize(String),
     /// A text's end that is longer than the block it ends.

@@ -257,13 +257,13 @@ static KEYS: &[KeyDoc] = &[
     key!("repeats" "N" Always, "How often the whole is measured.",
     "whole number of 1 to 100000", "`1`",
     ["repeat", "runs", "tries", "loops", "passes", "iterations"], |d, v, s| {
-        d.workload.repeats = values::count_u32(v, s)?;
+        d.workload.repeats = values::repeats(v, s)?;
         Ok(())
     }),
     key!("warm-up" "N" Always, "Repeats that run first and do not count.",
     "whole number of 0 to 100000", "`0`",
     ["warmup", "ramp_time"], |d, v, s| {
-        d.workload.warm_up = values::count_u32(v, s)?;
+        d.workload.warm_up = values::repeats(v, s)?;
         Ok(())
     }),
     key!("pause" "TIME" Always, "Time without work between repeats.",

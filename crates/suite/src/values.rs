@@ -1,7 +1,7 @@
 //! What can stand behind a key, and reading it.
 
 use flashmark_core::units::{parse_bytes, parse_ns};
-use flashmark_core::workload::{Data, Order, SyncPolicy, Verify};
+use flashmark_core::workload::{Data, Order, REPEATS_MAX, SyncPolicy, Verify};
 
 use crate::expression::{self, Scope};
 use crate::nearest::nearest;
@@ -119,6 +119,12 @@ pub(crate) fn count(value: &Value, scope: &Scope, most: u64) -> Result<u64, Misf
 /// [`count`] for what has 32 bits.
 pub(crate) fn count_u32(value: &Value, scope: &Scope) -> Result<u32, Misfit> {
     let number = count(value, scope, u64::from(u32::MAX))?;
+    u32::try_from(number).map_err(|_| Misfit::expected("a smaller number", value))
+}
+
+/// [`count`] for repeats.
+pub(crate) fn repeats(value: &Value, scope: &Scope) -> Result<u32, Misfit> {
+    let number = count(value, scope, u64::from(REPEATS_MAX))?;
     u32::try_from(number).map_err(|_| Misfit::expected("a smaller number", value))
 }
 

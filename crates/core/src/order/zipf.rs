@@ -1,6 +1,9 @@
 //! Zipf's law with integers: ranks are grouped in buckets that grow with the rank (16 to each power of two), the bucket
 //! is drawn by its exact share, the rank inside it evenly. Ranks up to 32 have a bucket each; beyond, the shares inside a
 //! bucket differ from the law by at most theta/16, and bucket sums not at all. Set-up uses floats, drawing does not.
+//!
+//! Buckets are drawn by Walker's alias method in Vose's form (1991): one random number, one table look-up, one comparison,
+//! whatever their number.
 
 use alloc::vec::Vec;
 
@@ -14,39 +17,64 @@ const SUB: u64 = 1 << SUB_BITS;
 
 #[derive(Clone, Debug)]
 pub(super) struct Zipf {
-    n: u64,
-    /// For each bucket the probability, in 2^-64, that a rank is in it or in one before it.
-    cumulative: Vec<u64>,
+    slots: Vec<Slot>,
+}
+
+/// One of equally likely slots: the first `threshold` 2^-64ths of it stand for one bucket, the rest for another.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    threshold: u64,
+    own: Ranks,
+    other: Ranks,
+}
+
+/// A bucket: `count` ranks from `first` (0 is the most popular).
+#[derive(Clone, Copy, Debug)]
+struct Ranks {
+    first: u64,
+    count: u64,
 }
 
 impl Zipf {
     pub(super) fn new(n: u64, theta_milli: u16) -> Self {
         let theta = f64::from(theta_milli) / 1000.0;
-        let mut sums = Vec::new();
-        let mut sum = 0.0;
+        let mut slots = Vec::new();
+        let mut left = Vec::new();
         for bucket in 0.. {
             let (low, high) = (low(bucket), low(bucket + 1).min(n + 1));
             if low > n {
                 break;
             }
-            sum += share(low, high, theta);
-            sums.push(sum);
+            let ranks = Ranks { first: low - 1, count: high - low };
+            slots.push(Slot { threshold: u64::MAX, own: ranks, other: ranks });
+            left.push(share(low, high, theta));
         }
-        // A cast from f64 saturates, so that the last entry is u64::MAX.
-        let mut cumulative: Vec<u64> = sums.iter().map(|s| (s / sum * 18_446_744_073_709_551_616.0) as u64).collect();
-        if let Some(last) = cumulative.last_mut() {
-            *last = u64::MAX;
+        let (sum, count) = (left.iter().sum::<f64>(), slots.len() as f64);
+        // Scaled so that a slot holds 1: what is missing in small buckets' slots is filled up from large ones.
+        left.iter_mut().for_each(|share| *share *= count / sum);
+        let (mut small, mut large): (Vec<usize>, Vec<usize>) = (0..slots.len()).partition(|at| left[*at] < 1.0);
+        while let (Some(needs), Some(&gives)) = (small.pop(), large.last()) {
+            let other = slots[gives].own;
+            // A cast from f64 saturates.
+            slots[needs] =
+                Slot { threshold: (left[needs] * 18_446_744_073_709_551_616.0) as u64, other, ..slots[needs] };
+            left[gives] -= 1.0 - left[needs];
+            if left[gives] < 1.0 {
+                large.pop();
+                small.push(gives);
+            }
         }
-        Self { n, cumulative }
+        Self { slots }
     }
 
     /// A rank from 0 (the most popular) to n - 1.
     #[inline]
     pub(super) fn rank(&self, rng: &mut Xoshiro256PlusPlus) -> u64 {
-        let drawn = rng.next_u64();
-        let bucket = self.cumulative.partition_point(|c| *c < drawn) as u64;
-        let (low, high) = (low(bucket), low(bucket + 1).min(self.n + 1));
-        low + below(rng, high - low) - 1
+        // The high half of the product is the slot, the low half the place in it.
+        let product = u128::from(rng.next_u64()) * self.slots.len() as u128;
+        let Some(slot) = self.slots.get((product >> 64) as usize) else { return 0 };
+        let ranks = if (product as u64) < slot.threshold { slot.own } else { slot.other };
+        ranks.first + below(rng, ranks.count)
     }
 }
 

@@ -2,16 +2,14 @@
 
 use alloc::boxed::Box;
 use alloc::format;
-use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use super::Halt;
 use crate::clock::Clock;
-use crate::data::Mismatch;
 use crate::histogram::Histogram;
 use crate::record::{FAULTS_KEPT, FailedOp, OpKind, OpStats, Outcome, Reached, Repeat, Status, Warning, WarningCode};
-use crate::target::{Fault, FaultKind, Target};
-use crate::workload::Workload;
+use crate::target::{Fault, Target};
+use crate::workload::{Reopen, Workload};
 
 /// The histograms of one workload, one for each kind of operation: 100 KiB that are used again and again.
 #[derive(Clone, Debug, Default)]
@@ -35,6 +33,15 @@ impl Meters {
     #[must_use]
     pub fn boxed() -> Box<Self> {
         Box::default()
+    }
+
+    /// Forgets what the warm-up counted, but for the opening of a file that stays open.
+    pub(super) fn forget_warm_up(&mut self, reopen: Reopen) {
+        let open = (reopen == Reopen::Once).then(|| self.open.clone());
+        self.clear();
+        if let Some(open) = open {
+            self.open = open;
+        }
     }
 
     pub(super) fn clear(&mut self) {
@@ -71,6 +78,7 @@ impl Meters {
         if let Err(fault) = result {
             return tally.fault(OpKind::Sync, 0, fault);
         }
+        tally.unsynced = false;
         match end.checked_sub(start) {
             Some(ns) => self.sync.record(ns),
             None => tally.clock_steps += 1,
@@ -87,8 +95,10 @@ pub(super) struct Tally {
     pub clock_steps: u64,
     pub short_transfers: u64,
     pub open: bool,
+    /// Whether anything was written since the last sync that succeeded.
+    pub unsynced: bool,
+    pub verified_bytes: u64,
     repeats: Vec<Repeat>,
-    verified_bytes: u64,
     fault_count: u64,
     faults: Vec<FailedOp>,
     max_errors: u64,
@@ -103,6 +113,7 @@ impl Tally {
             clock_steps: 0,
             short_transfers: 0,
             open: false,
+            unsynced: false,
             // So that no repeat allocates; a bound keeps an absurd count from taking all memory at once.
             repeats: Vec::with_capacity(workload.repeats.min(1 << 16) as usize),
             verified_bytes: 0,
@@ -137,21 +148,6 @@ impl Tally {
         let is_final = fault.kind.is_final();
         let result = self.fail(op, offset, fault);
         if is_final || self.fault_count > self.max_errors { result } else { Ok(()) }
-    }
-
-    pub(super) fn checked(&mut self, found: Result<(), Mismatch>, bytes: usize, op: OpKind) -> Result<(), Halt> {
-        match found {
-            Ok(()) => {
-                self.verified_bytes += bytes as u64;
-                Ok(())
-            }
-            Err(mismatch) => {
-                let (Mismatch::Misplaced { offset, .. }
-                | Mismatch::Stale { offset, .. }
-                | Mismatch::Differs { offset, .. }) = mismatch;
-                self.fault(op, offset, Fault::new(FaultKind::Corrupt, mismatch.to_string()))
-            }
-        }
     }
 
     pub(super) fn into_outcome(mut self, status: Status, reached: Option<Reached>, meters: &Meters) -> Outcome {

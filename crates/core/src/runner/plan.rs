@@ -25,6 +25,7 @@ pub(super) fn resolve<T: Target>(workload: &Workload, target: &mut T) -> Result<
         (FileMode::New, Some(bytes)) => bytes,
         (FileMode::New, None) => match workload.size_bytes {
             Some(bytes) => bytes,
+            None if target.ownership() != Ownership::Own => target.len_bytes()?,
             None => return Err(unsupported("a new file needs a size: give size or file-size (--size 64MiB)".into())),
         },
         (FileMode::Existing, Some(bytes)) => {

@@ -34,9 +34,10 @@ impl<C: Clock> Runner<'_, C> {
             }
             job.pattern.spoil(buf);
             match target.read(offset, buf) {
-                Ok(moved) if moved == block => {
-                    tally.checked(job.pattern.check(buf, offset, pass..=pass), block, OpKind::Verify)?;
-                }
+                Ok(moved) if moved == block => match job.pattern.check(buf, offset, pass..=pass) {
+                    Ok(()) => tally.verified_bytes += job.pattern.checked_bytes(block),
+                    Err(mismatch) => tally.fault(OpKind::Verify, mismatch.offset(), mismatch.into())?,
+                },
                 moved => tally.fault(OpKind::Verify, offset, short_or(moved, block))?,
             }
             observer.moved(block as u64);

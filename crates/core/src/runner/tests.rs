@@ -471,17 +471,71 @@ fn a_foreign_target_is_never_written_for_reading() {
     assert!(target.bytes.iter().all(|b| *b == 7));
 }
 
+/// Stops after so many operations.
+struct StopAfter(u64);
+
+impl Observer for StopAfter {
+    fn moved(&mut self, _: u64) {
+        self.0 -= 1;
+    }
+
+    fn stop(&self) -> bool {
+        self.0 == 0
+    }
+}
+
+#[test]
+fn what_was_not_synced_has_not_reached_the_medium() {
+    let clock = VirtualClock::new();
+    for (sync, stop_after, reached) in [
+        (SyncPolicy::End, 3, Reached::Cache),
+        (SyncPolicy::End, 100, Reached::Medium),
+        (SyncPolicy::Every { ops: 2 }, 4, Reached::Medium),
+        (SyncPolicy::Every { ops: 2 }, 5, Reached::Cache),
+    ] {
+        let mut target = Ram::new(&clock);
+        let (mut buf, mut meters) = (vec![0; 512], Meters::boxed());
+        let workload = Workload { sync, ..writes(10) };
+        let outcome =
+            Runner::new(&clock, &mut buf, &mut meters).run(&workload, &mut target, &mut StopAfter(stop_after));
+        assert_eq!(outcome.reached, Some(reached), "{sync:?} stopped after {stop_after}");
+    }
+}
+
+#[test]
+fn the_opening_of_a_file_that_stays_open_outlives_the_warm_up() {
+    let clock = VirtualClock::new();
+    for (reopen, opened) in [(Reopen::Once, 1), (Reopen::EachRepeat, 2)] {
+        let mut target = Ram::new(&clock);
+        let workload = Workload { warm_up: 1, repeats: 2, reopen, time_open_close: true, ..writes(1) };
+        let outcome = run(&workload, &mut target);
+        assert_eq!((op(&outcome, OpKind::Open).count, op(&outcome, OpKind::Close).count), (opened, opened));
+    }
+}
+
+#[test]
+fn wrong_data_is_in_no_count_but_that_of_faults() {
+    let clock = VirtualClock::new();
+    let mut target = Ram::new(&clock);
+    let workload = Workload { verify: Verify::Full, max_errors: 9, ..reads(8) };
+    run(&workload, &mut target);
+    target.bytes[1000] ^= 1;
+    let outcome = run(&workload, &mut target);
+    assert_eq!((outcome.bytes, op(&outcome, OpKind::Read).count), (7 * 512, 7));
+    assert_eq!((outcome.verified_bytes, outcome.fault_count), (7 * 512, 1));
+}
+
+#[test]
+fn a_last_byte_is_one_byte() {
+    let clock = VirtualClock::new();
+    let mut target = Ram::new(&clock);
+    let data = Data::Text { text: "abc".into(), end: String::new() };
+    let outcome = run(&Workload { verify: Verify::LastByte, data, ..reads(8) }, &mut target);
+    assert_eq!((outcome.status, outcome.verified_bytes), (Status::Done, 8));
+}
+
 #[test]
 fn the_user_can_stop_it() {
-    struct StopAfter(u64);
-    impl Observer for StopAfter {
-        fn moved(&mut self, _: u64) {
-            self.0 -= 1;
-        }
-        fn stop(&self) -> bool {
-            self.0 == 0
-        }
-    }
     let clock = VirtualClock::new();
     let mut target = Ram::new(&clock);
     let (mut buf, mut meters) = (vec![0; 512], Meters::boxed());

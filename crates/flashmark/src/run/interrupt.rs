@@ -1,9 +1,8 @@
-//! Ctrl-C, SIGTERM and SIGHUP.
+//! Ctrl-C, and the other ways of being asked to end.
 
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::Context as _;
 use flashmark_host::leftovers;
 
 static STOP: AtomicBool = AtomicBool::new(false);
@@ -24,14 +23,60 @@ impl Interrupt {
 /// second one, for an operation that does not come back, removes the test files and ends the process.
 ///
 /// # Errors
-/// The system's refusal to set the handler.
+/// The system's refusal to set the handlers.
 pub fn install() -> anyhow::Result<Interrupt> {
-    ctrlc::set_handler(|| {
-        if STOP.swap(true, Ordering::Relaxed) {
-            leftovers::remove_all_now();
-            process::exit(130);
-        }
-    })
-    .context("cannot handle signals")?;
+    sys::install().map_err(|error| anyhow::anyhow!("cannot handle signals: {error}"))?;
     Ok(Interrupt)
+}
+
+fn stop(code: i32) {
+    if STOP.swap(true, Ordering::Relaxed) {
+        end(code);
+    }
+}
+
+fn end(code: i32) -> ! {
+    leftovers::remove_all_now();
+    process::exit(code)
+}
+
+#[cfg(unix)]
+mod sys {
+    use std::io;
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
+    use std::thread;
+
+    use flashmark_host::signals::{Signal, is_ignored};
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ};
+    use signal_hook::flag;
+    use signal_hook::iterator::Signals;
+
+    pub(super) fn install() -> io::Result<()> {
+        let mut handled = vec![SIGINT, SIGTERM, SIGQUIT];
+        // `nohup` means it.
+        if !is_ignored(Signal::Hangup) {
+            handled.push(SIGHUP);
+        }
+        // With any handler a write over the limit of file sizes (`ulimit -f`) fails, instead of ending the process.
+        flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
+        let mut signals = Signals::new(handled)?;
+        thread::Builder::new().name("signals".into()).spawn(move || {
+            for signal in signals.forever() {
+                // What a shell shows for a process that a signal ended.
+                let code = 128 + signal;
+                if signal == SIGQUIT { super::end(code) } else { super::stop(code) }
+            }
+        })?;
+        Ok(())
+    }
+}
+
+#[cfg(not(unix))]
+mod sys {
+    use std::io;
+
+    pub(super) fn install() -> io::Result<()> {
+        ctrlc::set_handler(|| super::stop(130)).map_err(io::Error::other)
+    }
 }

@@ -1,11 +1,11 @@
 //! What a run consists of: from the command line, or from the records of the run to resume.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail};
 use flashmark_core::record::{Form, Record, RunInfo, Status};
-use flashmark_core::workload::Workload;
+use flashmark_core::workload::{Verify, Workload};
 use flashmark_host::leftovers::random_id;
 use flashmark_suite::{Settings, Source, Suite, digest};
 
@@ -36,7 +36,7 @@ impl Plan {
             None => Suite::load("quick")?,
         };
         let form = if args.compat { Form::Compat } else { Form::Corrected };
-        let targets = args.targets.iter().map(|path| path.to_string_lossy().into_owned()).collect();
+        let targets = args.targets.iter().map(|path| name_of(path)).collect::<anyhow::Result<_>>()?;
         Self::new(&suite, form, &settings, args.only.clone(), targets)
     }
 
@@ -99,6 +99,13 @@ impl Plan {
         }
         plan.info.id = info.id;
         for record in records.into_iter().filter(|record| record.run.id == plan.info.id) {
+            let at = record.run.index as usize % plan.workloads.len();
+            if record.run.plan != info.plan
+                || record.run.index >= plan.info.total
+                || plan.workloads.get(at) != Some(&record.workload)
+            {
+                bail!("its record {} is not of the run that its last line is of: it was edited", record.run.index);
+            }
             let places = match record.outcome.status {
                 Status::Done => &mut plan.done,
                 Status::Skipped => &mut plan.left_out,
@@ -114,8 +121,22 @@ impl Plan {
         self.info.targets.iter().map(PathBuf::from).collect()
     }
 
-    /// Whether any workload that is still to run writes.
-    pub fn writes(&self) -> bool {
-        self.workloads.iter().any(Workload::writes)
+    /// Whether any workload needs what is on the targets to be overwritten: to write, or to lay out what it reads and
+    /// checks.
+    pub fn needs_consent(&self) -> bool {
+        self.workloads.iter().any(|workload| workload.writes() || workload.verify != Verify::None)
+    }
+
+    /// A record that an earlier part of the run made on this target.
+    pub fn earlier_on(&self, target: &str) -> Option<&Record> {
+        self.done.values().chain(self.left_out.values()).find(|record| record.target.name == target)
+    }
+}
+
+/// A target as records name it.
+fn name_of(path: &Path) -> anyhow::Result<String> {
+    match path.to_str() {
+        Some(name) => Ok(name.to_owned()),
+        None => bail!("{} is not UTF-8, and a record could not name it: use a link to it", path.display()),
     }
 }

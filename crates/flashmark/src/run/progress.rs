@@ -111,7 +111,7 @@ impl Observer for Watcher<'_> {
 
 fn draw(shared: &Shared, unit: RateUnit) {
     let bar = ProgressBar::with_draw_target(Some(WHOLE), ProgressDrawTarget::stderr());
-    if let Ok(style) = ProgressStyle::with_template("{prefix} {bar:24} {percent:>3} % {wide_msg}") {
+    if let Ok(style) = ProgressStyle::with_template("{bar:12} {percent:>3} % {wide_msg}") {
         bar.set_style(style.progress_chars("█▌ "));
     }
     while !shared.ended.load(Ordering::Relaxed) {
@@ -120,9 +120,9 @@ fn draw(shared: &Shared, unit: RateUnit) {
             let moved = shared.moved.load(Ordering::Relaxed);
             let elapsed = now.since.elapsed();
             let share = now.step.map_or(0.0, |step| share(step, moved, elapsed));
-            bar.set_prefix(now.title.clone());
             bar.set_position((share * WHOLE as f64) as u64);
-            bar.set_message(message(now.step, moved, elapsed, share, unit));
+            // What matters most comes first: a narrow terminal cuts the end off.
+            bar.set_message(format!("{} · {}", message(now.step, moved, elapsed, share, unit), now.title));
         }
         thread::park_timeout(REDRAW);
     }
@@ -139,18 +139,18 @@ fn share(step: Step, moved: u64, elapsed: Duration) -> f64 {
 fn message(step: Option<Step>, moved: u64, elapsed: Duration, share: f64, unit: RateUnit) -> String {
     let Some(step) = step else { return "preparing".into() };
     let doing = match step.phase {
-        Phase::Layout => "writing the test file".into(),
-        Phase::WarmUp => "warm-up".into(),
-        Phase::Measure if step.repeat > 0 => format!("repeat {}", step.repeat + 1),
-        Phase::Measure => "measuring".into(),
-        Phase::Pause => "pause".into(),
-        Phase::Verify => "verifying".into(),
+        Phase::Layout => ", writing the test file".into(),
+        Phase::WarmUp => ", warm-up".into(),
+        Phase::Measure if step.repeat > 0 => format!(", repeat {}", step.repeat + 1),
+        Phase::Measure => String::new(),
+        Phase::Pause => ", pause".into(),
+        Phase::Verify => ", verifying".into(),
     };
     let elapsed_ns = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
-    let rate = if moved > 0 { format!("{}, ", figures::rate(moved, elapsed_ns, unit)) } else { String::new() };
+    let rate = if moved > 0 { figures::rate(moved, elapsed_ns, unit) } else { "-".into() };
     let left =
         if share > 0.001 { elapsed.as_secs_f64() * (1.0 - share) / share } else { return format!("{rate}{doing}") };
-    format!("{rate}{doing}, {} left", left_text(left))
+    format!("{rate}, {} left{doing}", left_text(left))
 }
 
 fn left_text(seconds: f64) -> String {
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn rate_and_remaining_time_are_told() {
         let text = message(Some(step(Some(40_000_000), None)), 10_000_000, Duration::from_secs(1), 0.25, RateUnit::MB);
-        assert_eq!(text, "10.0 MB/s, measuring, 3 s left");
+        assert_eq!(text, "10.0 MB/s, 3 s left");
         assert_eq!(left_text(61.0), "1 min 1 s");
         assert_eq!(left_text(7261.0), "2 h 1 min");
     }

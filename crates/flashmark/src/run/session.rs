@@ -3,13 +3,14 @@
 use std::path::Path;
 
 use anyhow::{anyhow, bail};
+use flashmark_core::environment::Environment;
 use flashmark_core::record::{OpKind, Outcome, Record, RunInfo, SCHEMA, Status, TargetInfo, Warning, WarningCode};
 use flashmark_core::runner::{Meters, Runner, buffer_bytes};
 use flashmark_core::target::Fault;
 use flashmark_core::workload::Workload;
 use flashmark_host::buffer::AlignedBuffer;
 use flashmark_host::clock::{MonotonicClock, SleepWatch};
-use flashmark_host::device::{self, Refusal};
+use flashmark_host::device::Refusal;
 use flashmark_host::target::{HostTarget, TargetError};
 use flashmark_report::run_file::RunFile;
 use time::OffsetDateTime;
@@ -22,6 +23,7 @@ use super::{Measured, newest_of_each};
 use crate::args::RunArgs;
 use crate::clean;
 use crate::exit::Ended;
+use crate::message::say;
 
 /// The buffer for laying files out; blocks that are larger have their own size.
 const LAYOUT_BYTES: usize = 1 << 20;
@@ -48,8 +50,12 @@ impl Session {
             if path.is_dir() {
                 clean::before_run(path, args.quiet);
             }
-            let mut target = HostTarget::open(path, &args.consent, plan.writes(), args.serials).map_err(explain)?;
-            let may_write = target.refusal().is_none();
+            let mut target =
+                HostTarget::open(path, &args.consent, plan.needs_consent(), args.serials).map_err(explain)?;
+            if let Some(earlier) = plan.earlier_on(name) {
+                same_storage(name, &earlier.environment, target.environment())?;
+            }
+            let may_write = target.may_write();
             for workload in plan.workloads.iter().filter(|workload| may_write || !workload.writes()) {
                 if let Err(fault) = target.check(workload) {
                     bail!("{name}: {}: {fault}", workload.name);
@@ -72,10 +78,9 @@ impl Session {
 
     /// The refusal, if there is nothing but refused work.
     pub fn refusal_of_everything(&self) -> Option<Refusal> {
-        let all_refused = self.writes_only && self.targets.iter().all(|(_, target)| target.refusal().is_some());
+        let all_refused = self.writes_only && self.targets.iter().all(|(_, target)| !target.may_write());
         let (_, first) = self.targets.first().filter(|_| all_refused)?;
-        // Made anew, since the target keeps its own.
-        Some(device::refuse_without_consent(first.path()))
+        first.refusal()
     }
 
     /// Runs all that is not done yet, and gives every record of the run.
@@ -99,7 +104,7 @@ impl Session {
                 if let Some(writer) = file.as_mut().filter(|_| !known)
                     && let Err(error) = writer.append(&record)
                 {
-                    eprintln!("flashmark: {error}; the run goes on without the file");
+                    say(format_args!("{error}; the run goes on without the file"));
                     measured.file_failed = true;
                     file = None;
                 }
@@ -117,16 +122,20 @@ impl Session {
         let place = if plan.info.targets.len() > 1 { format!("{name}: ") } else { String::new() };
         self.progress.workload(format!("[{}/{}] {place}{:width$}", index + 1, plan.info.total, workload.name));
         let started_at = OffsetDateTime::now_utc();
+        let mut ran = false;
         let outcome = if gone {
             skipped(format!("{name} is not there any more"))
-        } else if let Some(refusal) = target.refusal().filter(|_| workload.writes()) {
+        } else if workload.writes()
+            && let Some(refusal) = target.refusal()
+        {
             skipped(format!("not allowed to write: {refusal}"))
         } else {
             match target.begin(workload) {
                 Err(fault) => did_not_start(fault),
                 Ok(doubts) => {
+                    ran = true;
                     let watch = SleepWatch::start();
-                    let mut runner = Runner::new(MonotonicClock::start(), &mut self.buffer, &mut self.meters);
+                    let mut runner = Runner::new(MonotonicClock, &mut self.buffer, &mut self.meters);
                     let mut outcome = runner.run(workload, target, &mut self.progress.watcher(self.interrupt));
                     outcome.warnings.splice(0..0, doubts);
                     if let Some(slept) = watch.slept() {
@@ -146,8 +155,8 @@ impl Session {
                 name: name.clone(),
                 kind: target.kind(),
                 label: target.label(),
-                engine: target.engine_name().into(),
-                direct: Some(target.was_direct()),
+                engine: workload.engine.clone(),
+                direct: ran.then(|| target.was_direct()),
             },
             workload: workload.clone(),
             outcome,
@@ -164,6 +173,32 @@ fn skipped(why: String) -> Outcome {
 fn did_not_start(fault: Fault) -> Outcome {
     let failed = flashmark_core::record::FailedOp { op: OpKind::Open, offset: 0, fault };
     Outcome { fault_count: 1, faults: vec![failed], ..Outcome::not_run(Status::Failed) }
+}
+
+/// Refuses to go on with a run on other storage than it began on: another directory of that name, another card.
+fn same_storage(name: &str, then: &Environment, now: &Environment) -> anyhow::Result<()> {
+    let what = |environment: &Environment| {
+        let file_system = environment.file_system.as_ref().map(|fs| (fs.kind.clone(), fs.size_bytes));
+        let device = environment.device.as_ref().map(|device| (device.model.clone(), device.size_bytes));
+        (file_system, device)
+    };
+    if what(then) == what(now) {
+        return Ok(());
+    }
+    let told = |environment: &Environment| {
+        let file_system = environment.file_system.as_ref().map(|fs| fs.kind.clone());
+        let device = environment.device.as_ref().map(|device| {
+            format!("{} of {} bytes", device.model.as_ref().unwrap_or(&device.name), device.size_bytes.unwrap_or(0))
+        });
+        let parts: Vec<String> = file_system.into_iter().chain(device).collect();
+        parts.join(" on ")
+    };
+    bail!(
+        "{name} is not what the run began on ({} then, {} now): go to the directory it was started in, or put the medium \
+         back",
+        told(then),
+        told(now)
+    )
 }
 
 fn explain(error: TargetError) -> anyhow::Error {

@@ -57,13 +57,13 @@ pub(crate) fn approximate(bytes: u64) -> String {
     if bytes < 1000 {
         return format!("{bytes} B");
     }
-    let mut unit_bytes = 1000_u64;
-    let mut unit = 0;
-    while unit + 1 < UNITS.len() && bytes / unit_bytes >= 1000 {
+    let rounded = |unit_bytes: u128| (u128::from(bytes) * 10 + unit_bytes / 2) / unit_bytes;
+    let (mut unit_bytes, mut unit) = (1000, 0);
+    while unit + 1 < UNITS.len() && rounded(unit_bytes) >= 10_000 {
         unit_bytes *= 1000;
         unit += 1;
     }
-    let tenths = bytes / (unit_bytes / 10);
+    let tenths = rounded(unit_bytes);
     format!("{}.{} {}", tenths / 10, tenths % 10, UNITS[unit])
 }
 
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn sizes_as_printed_on_media() {
-        let all = [0, 999, 1000, 1_999_999, 31_914_983_424, u64::MAX].map(approximate);
-        assert_eq!(all, ["0 B", "999 B", "1.0 kB", "1.9 MB", "31.9 GB", "18446.7 PB"]);
+        let all = [0, 999, 1000, 1_940_000, 33_554_432, 999_960, 31_914_983_424, u64::MAX].map(approximate);
+        assert_eq!(all, ["0 B", "999 B", "1.0 kB", "1.9 MB", "33.6 MB", "1.0 MB", "31.9 GB", "18446.7 PB"]);
     }
 }

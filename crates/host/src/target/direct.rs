@@ -3,7 +3,7 @@
 use std::fs::OpenOptions;
 use std::path::Path;
 
-use flashmark_core::workload::{Direct, Workload};
+use flashmark_core::workload::{Direct, FileMode, Workload};
 
 use super::DirectState;
 use super::truth::Truth;
@@ -22,12 +22,25 @@ pub(super) fn decide(path: &Path, workload: &Workload, engine: &EngineEntry, tru
     }
     match sys::alignment(path) {
         Err(why) => DirectState::Not(why),
+        Ok(align) if workload.file == FileMode::Append && !end_is_aligned(path, align) => DirectState::Not(format!(
+            "the file ends at no multiple of {align} bytes, which direct I/O needs here to go on from it"
+        )),
         Ok(align) if !workload.block_bytes.is_multiple_of(align) => DirectState::Not(format!(
             "a block of {} bytes is not a multiple of {align} bytes, which direct I/O needs here",
             workload.block_bytes
         )),
         Ok(_) => DirectState::Direct,
     }
+}
+
+fn end_is_aligned(path: &Path, align: u32) -> bool {
+    super::system::len_bytes(path).is_ok_and(|len| len.is_multiple_of(u64::from(align)))
+}
+
+/// Whether the kernel tells what direct I/O there is, so that it can be taken at its word for writes, which leave no
+/// trace in the file's pages.
+pub(super) fn is_told(path: &Path) -> bool {
+    sys::is_told(path)
 }
 
 /// Asks for direct I/O on opening.
@@ -69,11 +82,26 @@ mod sys {
         Ok(logical_block(&file))
     }
 
-    /// Before Linux 6.1: a device's logical block, and for a file the 512 bytes that most allow. The first operation
-    /// tells if it was wrong.
+    /// Whether the kernel knows and tells what direct I/O there is on this path, so that it can be taken at its word.
+    pub(super) fn is_told(path: &Path) -> bool {
+        let stat = statx(CWD, path, AtFlags::empty(), StatxFlags::DIOALIGN);
+        stat.is_ok_and(|stat| stat.stx_mask & StatxFlags::DIOALIGN.bits() != 0)
+    }
+
+    /// Where the kernel does not tell (before Linux 6.1, and btrfs): a device's logical block, the block of a btrfs
+    /// (which buffers what is smaller), and for other files the 512 bytes that most allow. The first operation tells if
+    /// it was wrong.
     fn logical_block(file: &File) -> u32 {
-        let is_device = file.metadata().is_ok_and(|m| m.file_type().is_block_device());
-        if is_device { rustix::fs::ioctl_blksszget(file).unwrap_or(512) } else { 512 }
+        /// `BTRFS_SUPER_MAGIC` of `linux/magic.h`.
+        const BTRFS: i64 = 0x9123_683e;
+        if file.metadata().is_ok_and(|m| m.file_type().is_block_device()) {
+            return rustix::fs::ioctl_blksszget(file).unwrap_or(512);
+        }
+        match rustix::fs::fstatfs(file) {
+            #[allow(clippy::unnecessary_cast, clippy::cast_lossless, reason = "the types differ between architectures")]
+            Ok(stat) if stat.f_type as i64 == BTRFS => u32::try_from(stat.f_bsize).unwrap_or(4096),
+            _ => 512,
+        }
     }
 }
 
@@ -82,6 +110,10 @@ mod sys {
     use super::{OpenOptions, Path};
 
     pub(super) fn set_flag(_: &mut OpenOptions) {}
+
+    pub(super) fn is_told(_: &Path) -> bool {
+        false
+    }
 
     pub(super) fn alignment(_: &Path) -> Result<u32, String> {
         Err("direct I/O is known for Linux only".into())

@@ -26,6 +26,12 @@ pub enum TargetError {
         /// As given.
         path: PathBuf,
     },
+    /// A directory of the kernel's, not of a file system.
+    #[error("{} takes no files: name a directory on a disk or card", path.display())]
+    NoFiles {
+        /// As given.
+        path: PathBuf,
+    },
     /// Missing rights.
     #[error("{}: permission denied: choose another path, or run with the rights to it", path.display())]
     Denied {
@@ -61,6 +67,8 @@ impl TargetError {
     pub(super) fn of_directory(path: &Path, source: io::Error) -> Self {
         match source.kind() {
             io::ErrorKind::ReadOnlyFilesystem => Self::ReadOnly { path: path.to_owned() },
+            // It is there: what failed is making a file in it (/proc, say).
+            io::ErrorKind::NotFound => Self::NoFiles { path: path.to_owned() },
             _ => Self::of_path(path, source),
         }
     }

@@ -6,8 +6,8 @@ use flashmark_core::record::{TargetKind, Warning, WarningCode};
 use flashmark_core::target::Target as _;
 use flashmark_core::workload::{Order, Workload};
 
-use super::{Access, DirectState, HostTarget};
-use crate::cache::{self, Residency};
+use super::{Access, DirectState, HostTarget, direct};
+use crate::cache;
 use crate::environment::{LowerCache, Mount, lower_caches, mount_of};
 
 /// What is known of the target before anything is measured.
@@ -15,6 +15,10 @@ use crate::environment::{LowerCache, Mount, lower_caches, mount_of};
 pub(super) struct Truth {
     /// Its file system keeps files in memory: there is no medium, and nothing to pass by.
     pub memory: bool,
+    /// Whatever is between, the medium at the bottom is memory.
+    pub memory_below: bool,
+    /// Below the device is another cache, which takes writes.
+    pub cache_below: bool,
     /// Doubts about every workload on it.
     pub warnings: Vec<Warning>,
     what: String,
@@ -24,10 +28,17 @@ impl Truth {
     pub(super) fn of(path: &Path, kind: TargetKind) -> Self {
         let memory = (kind != TargetKind::Device).then(|| mount_of(path)).flatten().filter(Mount::is_memory);
         if let Some(mount) = memory {
-            return Self { memory: true, warnings: Vec::new(), what: mount.kind };
+            return Self { memory: true, what: mount.kind, ..Self::default() };
         }
-        let doubt = |cache: LowerCache| Warning::new(WarningCode::LowerCache, cache.to_string());
-        Self { memory: false, warnings: lower_caches(path).into_iter().map(doubt).collect(), what: String::new() }
+        let mut truth = Self::default();
+        for cache in lower_caches(path) {
+            match cache {
+                LowerCache::MemoryFileSystem { .. } | LowerCache::MemoryDevice { .. } => truth.memory_below = true,
+                LowerCache::LoopBuffered { .. } | LowerCache::CacheDevice { .. } => truth.cache_below = true,
+            }
+            truth.warnings.push(Warning::new(WarningCode::LowerCache, cache.to_string()));
+        }
+        truth
     }
 
     pub(super) fn memory_why(&self) -> String {
@@ -35,10 +46,28 @@ impl Truth {
     }
 }
 
+/// What the caches held before a repeat.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Before {
+    /// Pages of the file, after dropping them.
+    resident_pages: u64,
+    /// Pages that the machine has dirtied since it started, where that is needed.
+    dirtied_pages: Option<u64>,
+}
+
 impl HostTarget {
-    /// Before reading: empties the cache of the file, and says what could not be emptied.
-    pub(super) fn drop_and_check(&mut self, warnings: &mut Vec<Warning>) {
-        self.baseline = Residency { resident_pages: 0, pages: 0 };
+    /// Before a repeat: where it reads, empties the cache of the file, and says what could not be emptied.
+    pub(super) fn look_before(&mut self, workload: &Workload, warnings: &mut Vec<Warning>) {
+        self.before = Before::default();
+        if workload.reads() {
+            self.drop_and_check(warnings);
+        }
+        if workload.writes() && self.direct == DirectState::Direct && !direct::is_told(&self.io_path) {
+            self.before.dirtied_pages = sys::dirtied_pages();
+        }
+    }
+
+    fn drop_and_check(&mut self, warnings: &mut Vec<Warning>) {
         if self.truth.memory {
             if self.direct == DirectState::Buffered {
                 let message = format!("served from memory: {}", self.truth.memory_why());
@@ -57,7 +86,7 @@ impl HostTarget {
         });
         match (checked, found) {
             (Ok(()), Some(residency)) => {
-                self.baseline = residency;
+                self.before.resident_pages = residency.resident_pages;
                 // Direct reads pass cached pages by, but for writing back those that are dirty.
                 if residency.percent() > 0 && self.direct != DirectState::Direct {
                     let message = format!(
@@ -80,8 +109,8 @@ impl HostTarget {
         }
     }
 
-    /// After reading: direct reads must have left no pages; buffered ones must not have met their own.
-    pub(super) fn check_after(
+    /// After a repeat: direct I/O must have left no trace in the cache, and buffered reads must not have met their own.
+    pub(super) fn look_after(
         &mut self,
         workload: &Workload,
         moved_bytes: u64,
@@ -92,33 +121,12 @@ impl HostTarget {
             return;
         }
         if self.direct == DirectState::Direct {
-            let bytes = self.len_bytes().unwrap_or(0);
-            let mut found = None;
-            let _ = self.look(|file| {
-                found = Some(cache::residency(file, bytes)?);
-                Ok(())
-            });
-            let Some(now) = found else { return };
-            let grown = now.resident_pages.saturating_sub(self.baseline.resident_pages);
-            let page_bytes = bytes.checked_div(now.pages.max(1)).unwrap_or(4096).max(1);
-            let touched = moved_bytes.min(region_bytes) / page_bytes;
-            // A few pages are others' doing (a partition scanner, say); a share of what was read is not.
-            if grown > 16 && grown > touched / 20 {
-                let why = format!(
-                    "the kernel answered direct I/O through its cache ({grown} of {touched} pages read are cached now)"
-                );
+            let found = if workload.reads() { self.pages_left_by_reads(moved_bytes, region_bytes) } else { None };
+            if let Some(why) = found.or_else(|| self.pages_dirtied_by_writes(workload, moved_bytes)) {
                 warnings.push(Warning::new(WarningCode::NotDirect, format!("not direct: {why}")));
                 self.direct = DirectState::Not(why);
             }
-            return;
-        }
-        let meets_itself = match workload.order {
-            Order::Sequential | Order::RandomOnce => moved_bytes > region_bytes,
-            // By chance a tenth of the reads repeat a block when a fifth of the blocks were read.
-            Order::Random => moved_bytes > region_bytes / 5,
-            Order::Zipf { .. } => true,
-        };
-        if meets_itself {
+        } else if workload.reads() && meets_itself(workload.order, moved_bytes, region_bytes) {
             warnings.push(Warning::new(
                 WarningCode::PageCache,
                 "served from the page cache in part: blocks were read more than once through the cache (use direct I/O, \
@@ -127,11 +135,50 @@ impl HostTarget {
         }
     }
 
+    /// Why the reads were not direct, if they filled the cache.
+    fn pages_left_by_reads(&mut self, moved_bytes: u64, region_bytes: u64) -> Option<String> {
+        let bytes = self.len_bytes().unwrap_or(0);
+        let mut found = None;
+        let _ = self.look(|file| {
+            found = Some(cache::residency(file, bytes)?);
+            Ok(())
+        });
+        let now = found?;
+        let grown = now.resident_pages.saturating_sub(self.before.resident_pages);
+        let page_bytes = bytes.checked_div(now.pages.max(1)).unwrap_or(4096).max(1);
+        let touched = moved_bytes.min(region_bytes) / page_bytes;
+        // A few pages are others' doing (a partition scanner, say); a share of what was read is not.
+        (grown > 16 && grown > touched / 20).then(|| {
+            format!("the kernel answered direct I/O through its cache ({grown} of {touched} pages read are cached now)")
+        })
+    }
+
+    /// Why the writes were not direct, if they dirtied the cache: on file systems that fall back to it without a word (a
+    /// btrfs with checksums, since Linux 6.15). The count is the machine's, so that only nearly all of what was written
+    /// means anything.
+    fn pages_dirtied_by_writes(&self, workload: &Workload, moved_bytes: u64) -> Option<String> {
+        let dirtied = sys::dirtied_pages()?.saturating_sub(self.before.dirtied_pages?);
+        let written = moved_bytes / sys::page_bytes() / 100 * u64::from(100 - workload.read_percent.min(100));
+        (written >= 64 && dirtied >= written / 10 * 9).then(|| {
+            format!("the kernel put direct writes into its cache (about {} of {written} pages)", dirtied.min(written))
+        })
+    }
+
     pub(super) fn preallocate(&mut self, bytes: u64, warnings: &mut Vec<Warning>) {
         if let Err(error) = self.look(|file| sys::preallocate(file, bytes)) {
             let message = format!("the file's space could not be reserved: {error}");
             warnings.push(Warning::new(WarningCode::Skipped, message));
         }
+    }
+}
+
+/// Whether buffered reads in this order met blocks that they had read before.
+fn meets_itself(order: Order, moved_bytes: u64, region_bytes: u64) -> bool {
+    match order {
+        Order::Sequential | Order::RandomOnce => moved_bytes > region_bytes,
+        // By chance a tenth of the reads repeat a block when a fifth of the blocks were read.
+        Order::Random => moved_bytes > region_bytes / 5,
+        Order::Zipf { .. } => true,
     }
 }
 
@@ -150,6 +197,16 @@ mod sys {
     use std::io;
     use std::os::unix::fs::MetadataExt;
 
+    /// `nr_dirtied` of /proc/vmstat: pages that anybody has dirtied since the machine started.
+    pub(super) fn dirtied_pages() -> Option<u64> {
+        let text = std::fs::read_to_string("/proc/vmstat").ok()?;
+        text.lines().find_map(|line| line.strip_prefix("nr_dirtied "))?.trim().parse().ok()
+    }
+
+    pub(super) fn page_bytes() -> u64 {
+        rustix::param::page_size() as u64
+    }
+
     /// Reserves space without changing the length, as a program that knows its file's size does.
     pub(super) fn preallocate(file: &File, bytes: u64) -> io::Result<()> {
         Ok(fallocate(file, FallocateFlags::KEEP_SIZE, 0, bytes)?)
@@ -165,6 +222,14 @@ mod sys {
 mod sys {
     use std::fs::{File, Metadata};
     use std::io;
+
+    pub(super) fn dirtied_pages() -> Option<u64> {
+        None
+    }
+
+    pub(super) fn page_bytes() -> u64 {
+        4096
+    }
 
     pub(super) fn preallocate(_: &File, _: u64) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())

@@ -39,6 +39,10 @@ impl Format for EspIdf {
         Some("esp-idf")
     }
 
+    fn knows_bits(&self) -> bool {
+        true
+    }
+
     fn write(&self, records: &[Record], style: &Style, out: &mut dyn io::Write) -> Result<(), FormatError> {
         self.applies(records)?;
         // The original drops the row of a test that failed.

@@ -6,6 +6,8 @@ use flashmark_core::record::{Record, SCHEMA};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
+use crate::figures::{counted, printable};
+
 /// The longest line that is read; a record is some kilobytes. It keeps memory bounded whatever file is given.
 pub const MAX_LINE_BYTES: usize = 16 << 20;
 
@@ -24,7 +26,8 @@ pub struct TornLine {
 
 impl std::fmt::Display for TornLine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "line {} is torn ({} bytes of a record) and left out", self.line, self.bytes)
+        let bytes = counted(self.bytes, "byte", "bytes");
+        write!(f, "line {} is torn ({bytes} of a record) and left out", self.line)
     }
 }
 
@@ -35,20 +38,22 @@ pub enum ReadError {
     #[error("cannot read: {0}")]
     Io(#[from] io::Error),
     /// A line is not JSON. Only the last line may be incomplete.
-    #[error("line {line} is not JSON ({source}); a run file has one record a line")]
+    #[error(
+        "line {line} is not JSON (see column {column}), so it is not a flashmark record; a run file has one a line"
+    )]
     NotJson {
         /// The line, from 1.
         line: u64,
-        /// What the parser says.
-        source: serde_json::Error,
+        /// Where in it, in bytes from 1.
+        column: usize,
     },
     /// A line is JSON, but no record.
-    #[error("line {line} is not a flashmark record: {source}")]
+    #[error("line {line} is not a flashmark record{}", detail.as_ref().map(|why| format!(": {why}")).unwrap_or_default())]
     NotARecord {
         /// The line, from 1.
         line: u64,
-        /// What the parser says.
-        source: serde_json::Error,
+        /// Which member is missing or wrong, if the line looks like a record otherwise.
+        detail: Option<String>,
     },
     /// A record of a later version.
     #[error(
@@ -124,11 +129,12 @@ pub(super) fn read_whole(mut reader: impl BufRead) -> Result<Whole, ReadError> {
 /// Whether the last line is what is left of a record.
 ///
 /// A record is written at once and synced, so what a crash leaves is its start, or, where the file system had its size
-/// on the medium before its data, zeros in place of parts of it.
+/// on the medium before its data, zeros in place of parts of it. A file with nothing before that line may be anything,
+/// and has to show more.
 fn is_torn(error: &ReadError, text: &[u8], is_first: bool) -> bool {
-    let starts_so = text.starts_with(RECORD_START) || RECORD_START.starts_with(text);
-    let has_zeros = !is_first && text.contains(&0);
-    matches!(error, ReadError::NotJson { .. }) && (starts_so || has_zeros)
+    let starts_so = text.starts_with(RECORD_START);
+    let may_start_so = !is_first && (RECORD_START.starts_with(text) || text.contains(&0));
+    matches!(error, ReadError::NotJson { .. }) && (starts_so || may_start_so)
 }
 
 /// What every version of a record has.
@@ -141,11 +147,28 @@ struct Head {
 
 /// Reads one line: first whether it is JSON at all (only that can be torn), then its version, then the record.
 fn parse(line: u64, text: &[u8]) -> Result<Record, ReadError> {
-    serde_json::from_slice::<IgnoredAny>(text).map_err(|source| ReadError::NotJson { line, source })?;
-    let head: Head = serde_json::from_slice(text).map_err(|source| ReadError::NotARecord { line, source })?;
+    serde_json::from_slice::<IgnoredAny>(text).map_err(|error| ReadError::NotJson { line, column: error.column() })?;
+    // The parser would take a list for an object, its items for the members in order.
+    let is_object = text.trim_ascii_start().starts_with(b"{");
+    let head = serde_json::from_slice::<Head>(text).ok().filter(|_| is_object);
+    let head = head.ok_or(ReadError::NotARecord { line, detail: None })?;
     if head.schema > u64::from(SCHEMA) {
-        let by = head.flashmark.map_or_else(|| "?".into(), |by| crate::figures::printable(&by));
+        let by = head.flashmark.map_or_else(|| "?".into(), |by| printable(&by));
         return Err(ReadError::NewerSchema { line, found: head.schema, by });
     }
-    serde_json::from_slice(text).map_err(|source| ReadError::NotARecord { line, source })
+    serde_path_to_error::deserialize(&mut serde_json::Deserializer::from_slice(text))
+        .map_err(|error| ReadError::NotARecord { line, detail: Some(detail(&error)) })
+}
+
+/// The longest description of what is wrong with a record; the parser quotes what it found, however long it is.
+const DETAIL_CHARS_MAX: usize = 200;
+
+/// What is wrong with a record, and in which member; without what the parser says of its own types and places.
+fn detail(error: &serde_path_to_error::Error<serde_json::Error>) -> String {
+    let said = error.inner().to_string();
+    let said = said.rsplit_once(" at line ").map_or(&*said, |(what, _)| what);
+    let said = said.rsplit_once(", expected ").map_or(said, |(what, _)| what);
+    let member = error.path().to_string();
+    let text = if member == "." { said.to_owned() } else { format!("{member}: {said}") };
+    printable(&text).chars().take(DETAIL_CHARS_MAX).collect()
 }
