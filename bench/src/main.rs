@@ -116,11 +116,13 @@ mod linux {
         }
         interrupt::install()?;
         let flashmark = || program::flashmark(cli.flashmark.as_deref());
+        // strace shows paths as they are, without links and dots.
+        let dir = cli.dir.canonicalize().map_err(Failure::io("finding the directory"))?;
         let mut report = match cli.what {
             What::Overhead => overhead::measure(cli.rounds.unwrap_or(61)),
-            What::Startup => startup::measure(&flashmark()?, &cli.dir, cli.rounds.unwrap_or(21)),
+            What::Startup => startup::measure(&flashmark()?, &dir, cli.rounds.unwrap_or(21)),
             What::Memory => memory::measure(&flashmark()?),
-            What::Rivals => rivals::measure(&flashmark()?, &cli.dir, cli.rounds.unwrap_or(9)),
+            What::Rivals => rivals::measure(&flashmark()?, &dir, cli.rounds.unwrap_or(9)),
         }?;
         report.machine = machine::describe();
         Ok(report)
