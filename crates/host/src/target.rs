@@ -227,7 +227,8 @@ impl HostTarget {
                     .into(),
             );
         }
-        fits(workload, self)
+        fits(workload, self)?;
+        self.check_room(workload)
     }
 
     /// Fits the target to the next workload: its engine, direct I/O, and whether there is room for its file. Returns
@@ -243,7 +244,6 @@ impl HostTarget {
             self.engine_name = entry.name;
         }
         self.direct = direct::decide(&self.io_path, workload, entry, &self.truth);
-        self.check_room(workload)?;
         let mut warnings = self.environment_warnings.clone();
         warnings.extend(self.truth.warnings.iter().cloned());
         if let DirectState::Not(why) = &self.direct {
@@ -261,14 +261,19 @@ impl HostTarget {
             FileMode::Append => workload.size_bytes.unwrap_or(0).saturating_mul(repeats),
             FileMode::New | FileMode::Existing => workload.file_bytes.or(workload.size_bytes).unwrap_or(0),
         };
-        let has = file.path().metadata().map_or(0, |m| m.len());
+        // What the test file has is written over, but for appending.
+        let has = match workload.file {
+            FileMode::Append => 0,
+            FileMode::New | FileMode::Existing => file.path().metadata().map_or(0, |metadata| metadata.len()),
+        };
         if needed.saturating_sub(has) <= free {
             return Ok(());
         }
         Err(Fault::new(
             FaultKind::NoSpace,
             format!(
-                "the test file needs {}, and {free} bytes are free: make size or file-size smaller, or free some space",
+                "the test file needs {needed} bytes ({}), and {free} bytes are free: make size or file-size smaller, or \
+                 free some space",
                 format_bytes(needed)
             ),
         ))

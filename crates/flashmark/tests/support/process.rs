@@ -26,11 +26,12 @@ pub fn until(what: &str, mut condition: impl FnMut() -> bool) {
 pub struct Line {
     args: Vec<OsString>,
     dir: Option<PathBuf>,
+    file_limit: Option<u32>,
 }
 
 /// A command line, word by word.
 pub fn flashmark(words: &str) -> Line {
-    Line { args: Vec::new(), dir: None }.words(words)
+    Line { args: Vec::new(), dir: None, file_limit: None }.words(words)
 }
 
 /// `flashmark run TARGET`.
@@ -57,8 +58,23 @@ impl Line {
         self
     }
 
+    /// Lets no file grow beyond so many blocks of 512 bytes (1024 in some shells): what is written after that fails, as on
+    /// a full medium.
+    pub fn limited_to(mut self, blocks: u32) -> Self {
+        self.file_limit = Some(blocks);
+        self
+    }
+
     pub fn start(self) -> Running {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_flashmark"));
+        let program = env!("CARGO_BIN_EXE_flashmark");
+        let mut command = match self.file_limit {
+            None => Command::new(program),
+            Some(blocks) => {
+                let mut shell = Command::new("sh");
+                shell.args(["-c", &format!("ulimit -f {blocks}; exec \"$@\""), "sh", program]);
+                shell
+            }
+        };
         command.args(&self.args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.env("LC_ALL", "C").env_remove("FLASHMARK_REQUIRE_ALL");
         if let Some(dir) = &self.dir {
