@@ -286,6 +286,8 @@ pub enum WarningCode {
     LowerCache,
     /// Part of the file has no blocks on the medium: reading it reads nothing.
     Sparse,
+    /// The target is smaller than the workload's `file_bytes`: all of it was used.
+    SmallTarget,
     /// Written data reached a cache only.
     NotDurable,
     /// The clock stepped back; latencies across the step are left out.

@@ -107,6 +107,16 @@ impl<'a, C: Clock> Runner<'a, C> {
             return tally.fail(OpKind::Open, 0, Fault::new(FaultKind::Unsupported, message));
         }
         let plan = plan::resolve(workload, target).or_else(|fault| tally.fail(OpKind::Open, 0, fault))?;
+        if let Some(wanted) = plan.cut_from {
+            tally.warnings.push(Warning::new(
+                WarningCode::SmallTarget,
+                format!(
+                    "the target has only {} bytes of the {wanted} that file-size asks for: all of it was used, and blocks \
+                     are met again the sooner",
+                    plan.region_bytes
+                ),
+            ));
+        }
         self.lay_out(workload, &plan, target, observer, tally)?;
 
         let mut job = Job {

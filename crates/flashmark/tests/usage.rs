@@ -176,7 +176,10 @@ fn what_the_engine_or_the_target_cannot_do() {
     let dir = Scratch::new();
     let file = dir.write("data.bin", [7; 4096]);
     let too_small = run(&file).words("--op read --block 4k --size 8k").exits(2).printed_nothing();
-    too_small.says(&["data.bin", "4096 bytes", "8192 bytes", "make file-size smaller"]);
+    too_small.says(&["data.bin", "4096 bytes", "8192", "make size or file-size smaller"]);
+    // A suite of its own accord takes what there is.
+    let ran = run(dir.write("small.bin", vec![7; 2 << 20])).words("--suite quick --only read --time 50ms").exits(0);
+    assert!(ran.stdout.contains("the target has only 2097152 bytes"), "{ran}");
     let no_block = run(dir.write("empty.bin", "")).words("--op read --block 4k").exits(2).printed_nothing();
     no_block.says(&["empty.bin", "0 bytes", "4096 bytes"]);
 }

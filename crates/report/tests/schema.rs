@@ -157,6 +157,7 @@ fn the_words_are_those_of_the_code() {
         W::NotDirect,
         W::LowerCache,
         W::Sparse,
+        W::SmallTarget,
         W::NotDurable,
         W::ClockStepped,
         W::Suspended,
@@ -167,7 +168,13 @@ fn the_words_are_those_of_the_code() {
     // A new word in the code breaks this match: then it has to go into the list above, the schema and the text.
     for warning in warnings {
         match warning {
-            W::PageCache | W::NotDirect | W::LowerCache | W::Sparse | W::NotDurable | W::ClockStepped => {}
+            W::PageCache
+            | W::NotDirect
+            | W::LowerCache
+            | W::Sparse
+            | W::SmallTarget
+            | W::NotDurable
+            | W::ClockStepped => {}
             W::Suspended | W::ShortTransfer | W::Skipped | W::Environment => {}
         }
     }

@@ -3,7 +3,6 @@
 use alloc::format;
 
 use crate::target::{Fault, FaultKind, Ownership, Target};
-use crate::units::format_bytes;
 use crate::workload::{FileMode, Workload};
 
 /// The sizes of one repeat.
@@ -13,6 +12,8 @@ pub(super) struct Plan {
     pub region_blocks: u64,
     /// The bytes they are part of; a layout writes all of these.
     pub region_bytes: u64,
+    /// What the workload's `file_bytes` asked for, where the target has less.
+    pub cut_from: Option<u64>,
     /// Operations in a repeat; `u64::MAX` where only the time ends it.
     pub ops: u64,
 }
@@ -28,20 +29,9 @@ pub(super) fn resolve<T: Target>(workload: &Workload, target: &mut T) -> Result<
             None if target.ownership() != Ownership::Own => target.len_bytes()?,
             None => return Err(unsupported("a new file needs a size: give size or file-size (--size 64MiB)".into())),
         },
-        (FileMode::Existing, Some(bytes)) => {
-            if target.ownership() != Ownership::Own {
-                let len = target.len_bytes()?;
-                if bytes > len {
-                    return Err(unsupported(format!(
-                        "the target has {} ({len} bytes), less than file-size = {} ({bytes} bytes): make file-size \
-                         smaller, or `all`",
-                        format_bytes(len),
-                        format_bytes(bytes)
-                    )));
-                }
-            }
-            bytes
-        }
+        // What was there before may be smaller than a suite expects; then all of it serves.
+        (FileMode::Existing, Some(bytes)) if target.ownership() != Ownership::Own => bytes.min(target.len_bytes()?),
+        (FileMode::Existing, Some(bytes)) => bytes,
         (FileMode::Existing, None) => {
             if target.ownership() == Ownership::Own {
                 return Err(unsupported("a directory has no size of its own to read: give file-size or size (--file-size 64MiB), or name a file or device".into()));
@@ -51,12 +41,15 @@ pub(super) fn resolve<T: Target>(workload: &Workload, target: &mut T) -> Result<
     };
     let region_blocks = region_bytes / block;
     if region_blocks == 0 {
-        return Err(unsupported(format!("{region_bytes} bytes do not hold one block of {block} bytes")));
+        return Err(unsupported(format!(
+            "{region_bytes} bytes do not hold one block of {block} bytes: make block smaller, or the file larger"
+        )));
     }
     let ops = match (workload.size_bytes, workload.time_ns) {
         (Some(bytes), _) => bytes / block,
         (None, Some(_)) => u64::MAX,
         (None, None) => region_blocks,
     };
-    Ok(Plan { region_blocks, region_bytes, ops })
+    let cut_from = workload.file_bytes.filter(|bytes| workload.file == FileMode::Existing && *bytes > region_bytes);
+    Ok(Plan { region_blocks, region_bytes, ops, cut_from })
 }

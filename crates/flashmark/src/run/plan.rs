@@ -127,6 +127,11 @@ impl Plan {
         self.workloads.iter().any(|workload| workload.writes() || workload.verify != Verify::None)
     }
 
+    /// Whether the command line sets this suite key.
+    pub fn sets(&self, key: &str) -> bool {
+        self.info.settings.iter().any(|pair| pair.split_once('=').is_some_and(|(given, _)| given == key))
+    }
+
     /// A record that an earlier part of the run made on this target.
     pub fn earlier_on(&self, target: &str) -> Option<&Record> {
         self.done.values().chain(self.left_out.values()).find(|record| record.target.name == target)

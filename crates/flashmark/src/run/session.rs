@@ -6,8 +6,8 @@ use anyhow::{anyhow, bail};
 use flashmark_core::environment::Environment;
 use flashmark_core::record::{OpKind, Outcome, Record, RunInfo, SCHEMA, Status, TargetInfo, Warning, WarningCode};
 use flashmark_core::runner::{Meters, Runner, buffer_bytes};
-use flashmark_core::target::Fault;
-use flashmark_core::workload::Workload;
+use flashmark_core::target::{Fault, Ownership, Target as _};
+use flashmark_core::workload::{FileMode, Workload};
 use flashmark_host::buffer::AlignedBuffer;
 use flashmark_host::clock::{MonotonicClock, SleepWatch};
 use flashmark_host::device::Refusal;
@@ -60,6 +60,7 @@ impl Session {
                 if let Err(fault) = target.check(workload) {
                     bail!("{name}: {}: {fault}", workload.name);
                 }
+                check_size(plan, name, &mut target, workload)?;
             }
             targets.push((name.clone(), target));
         }
@@ -173,6 +174,23 @@ fn skipped(why: String) -> Outcome {
 fn did_not_start(fault: Fault) -> Outcome {
     let failed = flashmark_core::record::FailedOp { op: OpKind::Open, offset: 0, fault };
     Outcome { fault_count: 1, faults: vec![failed], ..Outcome::not_run(Status::Failed) }
+}
+
+/// A suite's size is cut down to that of a smaller file or device; one that the user asked for is not.
+fn check_size(plan: &Plan, name: &str, target: &mut HostTarget, workload: &Workload) -> anyhow::Result<()> {
+    let Some(wanted) = workload.file_bytes.filter(|_| plan.sets("size") || plan.sets("file-size")) else {
+        return Ok(());
+    };
+    if target.ownership() == Ownership::Own || workload.file == FileMode::Append {
+        return Ok(());
+    }
+    let len = target.len_bytes()?;
+    if wanted <= len {
+        return Ok(());
+    }
+    bail!(
+        "{name} has {len} bytes, less than the {wanted} asked for: make size or file-size smaller, or give --file-size all"
+    )
 }
 
 /// Refuses to go on with a run on other storage than it began on: another directory of that name, another card.
