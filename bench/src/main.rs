@@ -119,7 +119,7 @@ mod linux {
         // strace shows paths as they are, without links and dots.
         let dir = cli.dir.canonicalize().map_err(Failure::io("finding the directory"))?;
         let mut report = match cli.what {
-            What::Overhead => overhead::measure(cli.rounds.unwrap_or(61)),
+            What::Overhead => overhead::measure(cli.rounds.unwrap_or(31)),
             What::Startup => startup::measure(&flashmark()?, &dir, cli.rounds.unwrap_or(21)),
             What::Memory => memory::measure(&flashmark()?),
             What::Rivals => rivals::measure(&flashmark()?, &dir, cli.rounds.unwrap_or(9)),

@@ -1,7 +1,8 @@
 //! What is written, and the check of what is read.
 //!
-//! Without full verification a block is filled once, and only random parts are changed from write to write (the first
-//! eight bytes of every 512), so that no two blocks are alike and filling costs next to nothing.
+//! Without full verification a pool of blocks is filled once. Random data is written from one place of it after the other,
+//! and the first eight bytes of every 512 are new each time: no two blocks are alike, what repeats is far apart, and
+//! filling costs next to nothing.
 //!
 //! With full verification every 512 bytes of the file are a *cell* whose content follows from its offset, the pass that
 //! wrote it and the seed: bytes 0..8 its offset, 8..12 the pass, 12..16 a hash of the three, then the data (a text is
@@ -27,6 +28,8 @@ pub struct Pattern<'w> {
     seed: u64,
     block_bytes: usize,
     verify: Verify,
+    /// A fingerprint of the workload's name, so that no two workloads write the same.
+    name: u64,
     serial: u64,
 }
 
@@ -87,8 +90,25 @@ impl<'w> Pattern<'w> {
             seed: workload.seed,
             block_bytes: (workload.block_bytes as usize).max(1),
             verify: workload.verify,
+            name: fingerprint(workload.name.as_bytes()),
             serial: 0,
         }
+    }
+
+    /// Whether blocks differ from each other, so that they should come from more than one place.
+    #[must_use]
+    pub const fn varies(&self) -> bool {
+        !self.is_costly()
+            && match self.data {
+                Data::Random => true,
+                Data::Compressible { percent } => *percent < 100,
+                Data::Zeros | Data::Text { .. } => false,
+            }
+    }
+
+    /// Begins a pass: what was written in another one is not written again.
+    pub fn start_pass(&mut self, pass: u32) {
+        self.serial = hash(self.name ^ hash(self.seed ^ hash(u64::from(pass))));
     }
 
     /// Whether [`Pattern::fill`] computes every byte anew, so that its time must not count.
@@ -292,8 +312,13 @@ fn for_each_cell(len: usize, offset: u64, mut part: impl FnMut(core::ops::Range<
     }
 }
 
-/// The finaliser of splitmix64.
-const fn hash(value: u64) -> u64 {
+/// FNV-1a, to tell names and kinds of data apart.
+pub(crate) fn fingerprint(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// The next number after `value` in splitmix64 (Steele, Lea, Flood 2014): any two inputs give unlike outputs.
+pub(crate) const fn hash(value: u64) -> u64 {
     let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -1,4 +1,5 @@
-//! What a result was measured with: everything a reader needs to judge it, nothing that identifies its owner.
+//! What a result was measured with: everything a reader needs to judge it. Paths and labels in it may hold names; what
+//! identifies a device for good does not stand in it unasked.
 //!
 //! Every field that is unknown is left out. Serial numbers are there only on request.
 

@@ -19,6 +19,7 @@ pub mod clock;
 pub mod data;
 pub mod environment;
 pub mod histogram;
+mod names;
 pub mod order;
 pub mod record;
 pub mod runner;

@@ -309,6 +309,26 @@ impl Warning {
     }
 }
 
+/// Warnings as they are found, each once, however many repeats find it.
+#[derive(Clone, Debug, Default)]
+pub struct Doubts(Vec<Warning>);
+
+impl Doubts {
+    /// Adds one, unless it is there.
+    pub fn add(&mut self, code: WarningCode, message: impl Into<String>) {
+        let warning = Warning::new(code, message);
+        if !self.0.contains(&warning) {
+            self.0.push(warning);
+        }
+    }
+
+    /// All of them, in the order in which they were found.
+    #[must_use]
+    pub fn into_warnings(self) -> Vec<Warning> {
+        self.0
+    }
+}
+
 /// The least latency that can be a stall: 1 ms.
 pub const STALL_FLOOR_NS: u64 = 1_000_000;
 /// How many times the median a stall takes.

@@ -1,18 +1,17 @@
 //! What a workload runs on.
 
 use alloc::string::String;
-use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use crate::record::{Reached, Warning};
+use crate::record::{Doubts, Reached};
 use crate::workload::Workload;
 
 /// One file (or one device taken as a file) that a workload runs on.
 ///
 /// The runner calls [`Target::open`], then any of the operations, then [`Target::close`], in that order. Whatever a
 /// target does beyond the call's plain meaning costs time that is measured, so it should do nothing else in `read`,
-/// `write`, `sync`, `drain`, `open` and `close`; `prepare` and `settle` are outside the time.
+/// `write`, `sync`, `drain`, `open` and `close`; the other calls are outside the time.
 pub trait Target {
     /// Opens the file as the workload needs it. [`OpenAs::New`] creates it or truncates it to nothing.
     ///
@@ -58,6 +57,11 @@ pub trait Target {
     /// [`Fault`] of the kind that fits.
     fn len_bytes(&mut self) -> Result<u64, Fault>;
 
+    /// Whether writing behind its end makes it longer: a file's does, a device's not.
+    fn can_grow(&self) -> bool {
+        true
+    }
+
     /// Makes the open file empty, for another repeat that starts with a new file.
     ///
     /// # Errors
@@ -81,29 +85,31 @@ pub trait Target {
     }
 
     /// Called on the open target before a repeat's first operation, outside the time: drop caches, check residency.
-    fn settle(&mut self, workload: &Workload, warnings: &mut Vec<Warning>) {
-        let _ = (workload, warnings);
+    fn settle(&mut self, workload: &Workload, doubts: &mut Doubts) {
+        let _ = (workload, doubts);
     }
 
     /// Called on the open target after a repeat's last operation, outside the time: check what the caches hold now.
-    /// The repeat moved `moved_bytes` in a region of `region_bytes`.
     ///
     /// # Errors
     /// A [`Fault`] if the repeat was not what the workload requires (direct I/O); it ends the workload.
-    fn inspect(
-        &mut self,
-        workload: &Workload,
-        moved_bytes: u64,
-        region_bytes: u64,
-        warnings: &mut Vec<Warning>,
-    ) -> Result<(), Fault> {
-        let _ = (workload, moved_bytes, region_bytes, warnings);
+    fn inspect(&mut self, workload: &Workload, moved: Moved, doubts: &mut Doubts) -> Result<(), Fault> {
+        let _ = (workload, moved, doubts);
         Ok(())
     }
 
     /// Drops what caches hold of the open target, so that the next read comes from the medium; as far as that is
     /// possible, and outside the time.
     fn drop_caches(&mut self) {}
+}
+
+/// What a repeat moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moved {
+    /// Bytes read and written.
+    pub bytes: u64,
+    /// The bytes that its offsets were taken from.
+    pub region_bytes: u64,
 }
 
 /// What flashmark knows of the content of a target.

@@ -269,6 +269,18 @@ mod tests {
         }
     }
 
+    /// What the suites know of outputs and engines is what there is.
+    #[test]
+    fn the_crates_agree() {
+        let mut originals = flashmark_suite::ORIGINALS.to_vec();
+        originals.sort_unstable();
+        assert_eq!(originals, flashmark_report::format::originals());
+        let engine = keys().iter().find(|key| key.name == "engine").unwrap();
+        for entry in flashmark_host::engine::ENGINES {
+            assert!(engine.values.contains(&format!("\"{}\"", entry.name)), "{} is not in the guide", entry.name);
+        }
+    }
+
     #[test]
     fn keys_become_settings_and_a_bare_switch_is_true() {
         let line = ["flashmark", "run", ".", "--block", "4k", "--verify", "--preallocate", "--sync", "never"];

@@ -14,11 +14,18 @@ pub fn run(args: &CleanArgs) -> anyhow::Result<Exit> {
     for directory in &args.directories {
         let found =
             sweep(directory).map_err(|error| anyhow::anyhow!("cannot read {}: {error}", directory.display()))?;
-        if found.removed.is_empty() && found.in_use.is_empty() && found.failed.is_empty() {
+        let none = found.removed.is_empty() && found.in_use.is_empty() && found.unknown.is_empty();
+        if none && found.failed.is_empty() {
             say(format_args!("nothing left behind in {}", directory.display()));
         }
         for leftover in &found.in_use {
             say(format_args!("{} is in use by a running flashmark; left alone", leftover.path.display()));
+        }
+        for leftover in &found.unknown {
+            say(format_args!(
+                "{} may be in use: its file system has no locks to tell by; remove it by hand if no flashmark runs",
+                leftover.path.display()
+            ));
         }
         exit = if tell(&found) { exit } else { Exit::Failed };
     }

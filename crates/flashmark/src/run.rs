@@ -61,9 +61,9 @@ pub fn run(args: RunArgs, settings: Settings) -> anyhow::Result<Exit> {
     if let Some(path) = &args.output {
         file = Some(RunFile::create(path)?);
     }
-    let run = session.measure(&plan, file);
+    let mut run = session.measure(&plan, file);
     // Test files are gone before anything is printed, whatever the printing meets.
-    drop(session);
+    run.left_behind = !session.finish();
     if output.is_machine() {
         for (is_error, text) in remarks(&run.records) {
             match is_error {
@@ -97,13 +97,15 @@ struct Measured {
     records: Vec<Record>,
     /// Whether a record could not be written.
     file_failed: bool,
+    /// Whether a test file could not be removed.
+    left_behind: bool,
 }
 
 fn exit_of(run: &Measured, interrupted: bool) -> Exit {
     let failed = |record: &Record| record.outcome.status == Status::Failed || record.outcome.fault_count > 0;
     if interrupted || run.records.iter().any(|record| record.outcome.status == Status::Interrupted) {
         Exit::Interrupted
-    } else if run.file_failed || run.records.iter().any(failed) {
+    } else if run.file_failed || run.left_behind || run.records.iter().any(failed) {
         Exit::Failed
     } else {
         Exit::Done

@@ -4,6 +4,7 @@
 
 mod support;
 
+use flashmark_core::record::{OpKind, Outcome, Record};
 use support::process::{Line, flashmark, run};
 use support::{Scratch, assert_nothing_left};
 
@@ -139,6 +140,43 @@ fn the_originals_print_their_own_lines() {
     assert_eq!(ran.stdout.lines().count(), 6, "{ran}");
     assert!(ran.stdout.starts_with("write buffer size = 16384\nsum="), "{ran}");
     assert_nothing_left(dir.path());
+}
+
+/// What the corrected form syncs inside the time is in the numbers of the originals' formats, as it is in the table's.
+#[test]
+fn the_originals_formats_agree_with_the_record() {
+    let dir = Scratch::new();
+    let target = dir.subdir("target");
+    let file = dir.join("esp-idf.jsonl");
+    let ran = run(&target).words("--suite esp-idf --set tries=2 --format esp-idf -o").arg(&file).exits(0);
+    let records = support::records::of_file(&file);
+    assert_eq!(ran.stdout.lines().count(), records.len(), "{ran}");
+    assert!(records.iter().any(|record| record.outcome.op(OpKind::Sync).is_some()));
+    for (row, Record { outcome, .. }) in ran.stdout.lines().zip(&records) {
+        let (_, figures) = row.split_once("(2x)").unwrap();
+        let figures: Vec<&str> = figures.split_whitespace().collect();
+        let figure = |nth: usize| figures[nth].parse::<f64>().unwrap();
+        let (seconds, mebibytes) = (outcome.elapsed_ns as f64 / 1e9, outcome.bytes as f64 / f64::from(1 << 20));
+        for (shown, exact) in [(figure(0), seconds * 1e3 / 2.0), (figure(4), mebibytes / seconds)] {
+            // Three decimals, and single precision on the way.
+            assert!((shown - exact).abs() < 0.001 + exact * 1e-6, "{exact} in {row}: {outcome:?}");
+        }
+    }
+
+    let file = dir.join("sd-bench.jsonl");
+    let ran = run(&target).words("--suite sd-bench --set writes=5 --format sd-bench -o").arg(&file).exits(0);
+    let Outcome { ops, repeats, .. } = support::records::of_file(&file).remove(0).outcome;
+    assert!(ops.iter().any(|stats| stats.op == OpKind::Sync));
+    let elapsed_us = repeats[0].elapsed_ns / 1000;
+    assert!(elapsed_us > repeats[0].sum_ns / 1000, "{repeats:?}");
+    let average_us = elapsed_us / 5;
+    for part in [
+        format!("\nsum={elapsed_us} microseconds, average={average_us} microseconds\n"),
+        format!("\naverage write speed = {} byte/s\n", 16_384_000_000 / average_us),
+        format!("\nmaximum={} microseconds,", repeats[0].max_ns / 1000),
+    ] {
+        assert!(ran.stdout.contains(&part), "no {part} in {ran}");
+    }
 }
 
 /// A compatibility form that went through the cache says so, but never within the original's lines.

@@ -1,4 +1,4 @@
-//! Whatever a run writes with `-o` fits docs/record.schema.json.
+//! What a run writes with `-o` fits docs/record.schema.json, and goes nowhere where it would cost data.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "test helpers stop a test by panicking")]
 
@@ -8,7 +8,7 @@ use std::path::Path;
 
 use flashmark_core::record::{FAULTS_KEPT, Record, Status, TargetKind};
 use support::devices::{EXT4_NEEDS, Ext4, Image, Loop, Mounted};
-use support::process::{run, until};
+use support::process::{flashmark, run, until};
 use support::{Scratch, assert_nothing_left, can_run, records};
 
 /// The records of the file, each of which must fit.
@@ -125,4 +125,71 @@ fn of_what_failed_and_was_interrupted() {
     running.signal(rustix::process::Signal::INT);
     running.end().exited(130);
     assert_eq!(fitting(&file)[0].outcome.status, Status::Interrupted);
+}
+
+/// A run with this word and path, which is refused before it begins.
+#[track_caller]
+fn refused(word: &str, path: &Path, is: &str) {
+    let dir = Scratch::new();
+    let target = dir.subdir("target");
+    let line = if word == "-o" { run(&target).words("--op write --size 4k --block 4k") } else { flashmark("run") };
+    let says = format!("{} is {is}, and a run file is a regular file or a pipe", path.display());
+    line.words(word).arg(path).exits(2).printed_nothing().says(&[&says]);
+    assert_nothing_left(&target);
+}
+
+/// `-o /dev/sdX` once wrote the first record over the first bytes of the disk.
+#[test]
+fn a_disk_is_no_place_for_records() {
+    if !can_run(true, EXT4_NEEDS) {
+        return;
+    }
+    let data = support::somebodys_data(1 << 20);
+    let image = Image::new(data.len() as u64);
+    std::fs::write(&image.path, &data).unwrap();
+    let device = Loop::new(image);
+    let dir = Scratch::new();
+    let link = dir.join("run.jsonl");
+    std::os::unix::fs::symlink(&device.node, &link).unwrap();
+    let ext4 = Ext4::new(4 << 20);
+    for word in ["-o", "--resume"] {
+        for path in [&device.node, &link, &ext4.device.node] {
+            refused(word, path, "a block device");
+        }
+    }
+    support::sh(&format!("blockdev --flushbufs {}", device.node.display()));
+    assert!(std::fs::read(&device.node).unwrap() == data, "the device has changed");
+    assert!(std::fs::read(&device.image.path).unwrap() == data, "the disk has changed");
+    // The first 1024 bytes are not ext4's, but whoever writes to the device begins there.
+    let start = std::fs::read(&ext4.device.node).unwrap();
+    assert!(start[..1024].iter().all(|byte| *byte == 0), "{:?}", &start[..1024]);
+}
+
+#[test]
+fn a_directory_and_other_devices_are_no_places_for_records() {
+    let dir = Scratch::new();
+    for word in ["-o", "--resume"] {
+        refused(word, dir.path(), "a directory");
+        refused(word, Path::new("/dev/zero"), "a device that is no terminal");
+    }
+}
+
+#[test]
+fn records_can_go_to_pipes_and_terminals() {
+    let dir = Scratch::new();
+    let words = "--op write --size 4k --block 4k --quiet -o";
+    let ran = run(dir.path()).words(words).arg("/dev/stderr").exits(0);
+    assert!(ran.stderr.starts_with("{\"schema\":1,") && ran.stderr.ends_with("}\n"), "{ran}");
+    run(dir.path()).words(words).arg("/dev/null").exits(0);
+    flashmark("run --resume /dev/null").exits(2).says(&["only a run in a file can be resumed"]);
+    if !can_run(false, &["script"]) {
+        return;
+    }
+    let (program, target) = (env!("CARGO_BIN_EXE_flashmark"), dir.path().display());
+    for terminal in ["/dev/tty", "/dev/stdout"] {
+        // Runs the command on a terminal of its own.
+        let command = format!("script -qec '{program} run {target} {words} {terminal}' /dev/null");
+        let shown = support::sh(&command);
+        assert!(shown.contains("{\"schema\":1,"), "{terminal}: {shown}");
+    }
 }

@@ -73,12 +73,12 @@ impl Taken {
     }
 }
 
-/// The second workload opens the device again and again, for about two seconds.
+/// The second workload opens the device again and again, for about four seconds.
 fn somewhere_in_the_second() {
     std::thread::sleep(std::time::Duration::from_millis(100));
 }
 
-const REOPENED: &str = "repeats = 40\npause = \"50ms\"";
+const REOPENED: &str = "repeats = 80\npause = \"50ms\"";
 
 /// Detached in the pauses, when nothing has it open: the node stays and has no size.
 #[test]
@@ -143,7 +143,7 @@ fn a_device_goes_between_two_workloads() {
         return;
     }
     let device = OwnLoop::new(Image::new(1 << 20));
-    let taken = Taken::start(&device.node, "reopen = \"once\"\nrepeats = 2\npause = \"2s\"");
+    let taken = Taken::start(&device.node, "reopen = \"once\"\nrepeats = 2\npause = \"4s\"");
     until("it is open", || taken.running.times_open(&device.node) > 0);
     device.detach();
     taken.ends("third");

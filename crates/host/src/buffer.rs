@@ -1,7 +1,7 @@
 //! Memory that direct I/O takes.
 #![allow(unsafe_code, reason = "an aligned allocation, in this one place")]
 
-use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 use std::slice;
@@ -19,14 +19,13 @@ pub struct AlignedBuffer {
 unsafe impl Send for AlignedBuffer {}
 
 impl AlignedBuffer {
-    /// A buffer of `len` bytes, at least one; `None` if no such size exists.
+    /// A buffer of `len` bytes, at least one; `None` if there is no memory for it.
     #[must_use]
     pub fn new(len: usize) -> Option<Self> {
         let layout = Layout::from_size_align(len.max(1), BUFFER_ALIGN).ok()?;
         // SAFETY: the size is not 0.
         let start = unsafe { alloc_zeroed(layout) };
-        let Some(start) = NonNull::new(start) else { handle_alloc_error(layout) };
-        Some(Self { start, layout })
+        Some(Self { start: NonNull::new(start)?, layout })
     }
 }
 

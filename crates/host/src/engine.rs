@@ -56,7 +56,7 @@ pub trait Engine {
     /// Runs `look` on the open file, outside of any measurement.
     ///
     /// # Errors
-    /// `NotFound` if no file is open, and what `look` returns.
+    /// If no file is open, and what `look` returns.
     fn with_file(&mut self, look: &mut dyn FnMut(&std::fs::File) -> io::Result<()>) -> io::Result<()>;
 }
 
@@ -100,7 +100,7 @@ pub fn find(name: &str) -> Option<&'static EngineEntry> {
 }
 
 fn not_open() -> io::Error {
-    io::Error::new(io::ErrorKind::NotFound, "no file is open")
+    io::Error::other("no file is open")
 }
 
 #[cfg(test)]

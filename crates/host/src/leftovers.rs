@@ -25,9 +25,10 @@ struct Place {
 }
 
 impl Place {
-    fn remove(&self) {
-        if self.directory.as_ref().is_none_or(|directory| sys::remove_in(directory, &self.path).is_err()) {
-            let _ = fs::remove_file(&self.path);
+    fn remove(&self) -> io::Result<()> {
+        match &self.directory {
+            Some(directory) => sys::remove_in(directory, &self.path).or_else(|_| fs::remove_file(&self.path)),
+            None => fs::remove_file(&self.path),
         }
     }
 }
@@ -133,10 +134,27 @@ impl TestFile {
         &self.place.path
     }
 
+    /// The file itself, open for reading and writing.
+    #[must_use]
+    pub const fn lease(&self) -> &File {
+        &self.lease
+    }
+
+    /// Removes the file.
+    ///
+    /// # Errors
+    /// The system's error; the file is still there then. One that was removed by somebody else is no error.
+    pub fn remove(self) -> io::Result<()> {
+        match self.place.remove() {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
     /// Whether the path still leads to this file: not if it was removed, or its file system unmounted.
     #[must_use]
     pub fn is_in_place(&self) -> bool {
-        match (self.lease.metadata(), self.path().metadata()) {
+        match (self.lease.metadata(), self.path().symlink_metadata()) {
             (Ok(made), Ok(found)) => sys::is_same(&made, &found),
             _ => false,
         }
@@ -145,7 +163,8 @@ impl TestFile {
 
 impl Drop for TestFile {
     fn drop(&mut self) {
-        self.place.remove();
+        // The way out of an error that is told already; after `remove` nothing is left to do.
+        let _ = self.place.remove();
         in_use().retain(|place| !Arc::ptr_eq(place, &self.place));
     }
 }
@@ -159,7 +178,9 @@ fn in_use() -> MutexGuard<'static, Vec<Arc<Place>>> {
 /// nobody, so that it can be called when the measuring thread hangs in the kernel.
 pub fn remove_all_now() {
     if let Ok(places) = IN_USE.try_lock() {
-        places.iter().for_each(|place| place.remove());
+        for place in places.iter() {
+            let _ = place.remove();
+        }
     }
 }
 
@@ -177,8 +198,10 @@ pub struct Leftover {
 pub struct Sweep {
     /// Removed.
     pub removed: Vec<Leftover>,
-    /// In use by a run that is alive, or on a file system that has no locks to tell by.
+    /// In use by a run that is alive.
     pub in_use: Vec<Leftover>,
+    /// On a file system without locks, which would tell whether they are in use.
+    pub unknown: Vec<Leftover>,
     /// Could not be removed.
     pub failed: Vec<(Leftover, io::Error)>,
 }
@@ -201,8 +224,9 @@ pub fn sweep(dir: &Path) -> io::Result<Sweep> {
         }
         let leftover = Leftover { path: entry.path(), bytes: metadata.len() };
         match remove_unlocked(&leftover.path) {
-            Ok(true) => sweep.removed.push(leftover),
-            Ok(false) => sweep.in_use.push(leftover),
+            Ok(Use::Over) => sweep.removed.push(leftover),
+            Ok(Use::Current) => sweep.in_use.push(leftover),
+            Ok(Use::Unknown) => sweep.unknown.push(leftover),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => sweep.failed.push((leftover, error)),
         }
@@ -210,11 +234,20 @@ pub fn sweep(dir: &Path) -> io::Result<Sweep> {
     Ok(sweep)
 }
 
-fn remove_unlocked(path: &Path) -> io::Result<bool> {
+/// What is known of a test file's use.
+enum Use {
+    /// Nobody's; it was removed.
+    Over,
+    Current,
+    Unknown,
+}
+
+fn remove_unlocked(path: &Path) -> io::Result<Use> {
     let file = File::open(path)?;
     match file.try_lock() {
-        Ok(()) => fs::remove_file(path).map(|()| true),
-        Err(TryLockError::WouldBlock | TryLockError::Error(_)) => Ok(false),
+        Ok(()) => fs::remove_file(path).map(|()| Use::Over),
+        Err(TryLockError::WouldBlock) => Ok(Use::Current),
+        Err(TryLockError::Error(_)) => Ok(Use::Unknown),
     }
 }
 

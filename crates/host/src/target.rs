@@ -13,9 +13,9 @@ use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 
 use flashmark_core::environment::Environment;
-use flashmark_core::record::{Reached, TargetKind, Warning, WarningCode};
-use flashmark_core::runner::fits;
-use flashmark_core::target::{Contents, Fault, FaultKind, OpenAs, Ownership, Target};
+use flashmark_core::record::{Doubts, Reached, TargetKind, Warning, WarningCode};
+use flashmark_core::runner::{Fit, fit};
+use flashmark_core::target::{Contents, Fault, FaultKind, Moved, OpenAs, Ownership, Target};
 use flashmark_core::units::format_bytes;
 use flashmark_core::workload::{Direct, FileMode, Verify, Workload};
 
@@ -42,7 +42,10 @@ pub struct HostTarget {
     truth: Truth,
     engine: Box<dyn Engine>,
     engine_name: &'static str,
+    /// How the workload's files are opened.
     direct: DirectState,
+    /// Why direct I/O turned out not to be direct.
+    found_buffered: Option<String>,
     /// What the caches held before the repeat.
     before: Before,
     preallocate_bytes: u64,
@@ -63,10 +66,9 @@ impl Access {
     fn io_path(&self, path: &Path) -> PathBuf {
         match self {
             #[cfg(target_os = "linux")]
-            Self::Given { _claim } => {
-                // proc(5): opening this opens the claimed file itself, with flags of one's own.
-                format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(_claim.file())).into()
-            }
+            Self::Given { _claim } => system::same_file(_claim.file()),
+            #[cfg(target_os = "linux")]
+            Self::Own(file) => system::same_file(file.lease()),
             _ => path.to_owned(),
         }
     }
@@ -137,6 +139,7 @@ impl HostTarget {
             engine,
             engine_name: sync.name,
             direct: DirectState::Buffered,
+            found_buffered: None,
             before: Before::default(),
             preallocate_bytes: 0,
             contents: Contents::default(),
@@ -191,17 +194,29 @@ impl HostTarget {
     /// Whether the last workload's I/O passed the page cache by, as far as can be seen.
     #[must_use]
     pub fn was_direct(&self) -> bool {
-        self.direct == DirectState::Direct
+        self.direct == DirectState::Direct && self.found_buffered.is_none()
+    }
+
+    /// Ends the use of the target: removes the test file, where there is one.
+    ///
+    /// # Errors
+    /// The system's error, if the test file could not be removed; it is still there then.
+    pub fn finish(self) -> std::io::Result<()> {
+        let Self { access, mut engine, .. } = self;
+        engine.close()?;
+        match access {
+            Access::Own(file) => file.remove(),
+            Access::Given { .. } | Access::Foreign => Ok(()),
+        }
     }
 
     /// Whether the workload makes sense on this target at all; to be asked before anything is measured.
     ///
     /// # Errors
     /// A [`Fault`] whose text says what to change.
-    pub fn check(&mut self, workload: &Workload) -> Result<(), Fault> {
+    pub fn check(&mut self, workload: &Workload) -> Result<Fit, Fault> {
         let unsupported = |message: String| Err(Fault::new(FaultKind::Unsupported, message));
-        let in_place = if let Access::Own(file) = &self.access { file.is_in_place() } else { true };
-        if !in_place || faults::is_gone(self.kind, &self.io_path) {
+        if !self.in_place() || faults::is_gone(self.kind, &self.io_path) {
             return Err(faults::gone(&self.path));
         }
         let entry = entry_of(workload)?;
@@ -227,8 +242,9 @@ impl HostTarget {
                     .into(),
             );
         }
-        fits(workload, self)?;
-        self.check_room(workload)
+        let fit = fit(workload, self)?;
+        self.check_room(workload)?;
+        Ok(fit)
     }
 
     /// Fits the target to the next workload: its engine, direct I/O, and whether there is room for its file. Returns
@@ -244,12 +260,18 @@ impl HostTarget {
             self.engine_name = entry.name;
         }
         self.direct = direct::decide(&self.io_path, workload, entry, &self.truth);
+        self.found_buffered = None;
         let mut warnings = self.environment_warnings.clone();
         warnings.extend(self.truth.warnings.iter().cloned());
         if let DirectState::Not(why) = &self.direct {
             warnings.push(Warning::new(WarningCode::NotDirect, format!("not direct: {why}")));
         }
         Ok(warnings)
+    }
+
+    /// Whether the test file, if there is one, is where it was made.
+    fn in_place(&self) -> bool {
+        if let Access::Own(file) = &self.access { file.is_in_place() } else { true }
     }
 
     /// Refuses a test file that is larger than what is free, before it fills the file system.
@@ -277,6 +299,32 @@ impl HostTarget {
                 format_bytes(needed)
             ),
         ))
+    }
+
+    /// Goes on after a short transfer: what stopped it shows on the next try; the end of the file gives nothing.
+    #[cold]
+    fn read_rest(&mut self, offset: u64, buf: &mut [u8], mut read: usize) -> Result<usize, Fault> {
+        while read < buf.len() {
+            match self.engine.read_at(offset + read as u64, &mut buf[read..]) {
+                Ok(0) => break,
+                Ok(more) => read += more,
+                Err(error) => return self.rest_failed(read, error),
+            }
+        }
+        Ok(read)
+    }
+
+    /// The same for writing: a file system that is full takes what still fits, and says why only when asked for the rest.
+    #[cold]
+    fn write_rest(&mut self, offset: u64, data: &[u8], mut written: usize) -> Result<usize, Fault> {
+        while written < data.len() {
+            match self.engine.write_at(offset + written as u64, &data[written..]) {
+                Ok(0) => break,
+                Ok(more) => written += more,
+                Err(error) => return self.rest_failed(written, error),
+            }
+        }
+        Ok(written)
     }
 
     /// After a short transfer, when the rest fails: that error, unless it is only that the rest is no whole block.
@@ -341,6 +389,7 @@ impl Target for HostTarget {
     }
 
     fn close(&mut self) -> Result<(), Fault> {
+        self.preallocate_bytes = 0;
         self.engine.close().map_err(|error| self.fault(error))
     }
 
@@ -349,11 +398,7 @@ impl Target for HostTarget {
         match self.engine.read_at(offset, buf) {
             Ok(read) if read == buf.len() => Ok(read),
             Ok(0) => Err(faults::at_end(self.kind, &self.path, &self.io_path, offset)),
-            Ok(read) => match self.engine.read_at(offset + read as u64, &mut buf[read..]) {
-                // What stopped it shows on the second try; the end of the file does not.
-                Ok(more) => Ok(read + more),
-                Err(error) => self.rest_failed(read, error),
-            },
+            Ok(read) => self.read_rest(offset, buf, read),
             Err(error) => Err(self.fault(error)),
         }
     }
@@ -362,11 +407,7 @@ impl Target for HostTarget {
     fn write(&mut self, offset: u64, data: &[u8]) -> Result<usize, Fault> {
         match self.engine.write_at(offset, data) {
             Ok(written) if written == data.len() => Ok(written),
-            // A file system that is full takes what still fits, and says why only when asked for the rest.
-            Ok(written) => match self.engine.write_at(offset + written as u64, &data[written..]) {
-                Ok(more) => Ok(written + more),
-                Err(error) => self.rest_failed(written, error),
-            },
+            Ok(written) => self.write_rest(offset, data, written),
             Err(error) => Err(self.fault(error)),
         }
     }
@@ -381,6 +422,10 @@ impl Target for HostTarget {
 
     fn len_bytes(&mut self) -> Result<u64, Fault> {
         len_bytes(&self.io_path).map_err(|error| self.fault(error))
+    }
+
+    fn can_grow(&self) -> bool {
+        self.kind != TargetKind::Device
     }
 
     fn truncate(&mut self) -> Result<(), Fault> {
@@ -411,31 +456,29 @@ impl Target for HostTarget {
             Reached::Cache
         } else if synced {
             Reached::Medium
-        } else if self.direct == DirectState::Direct && !self.truth.cache_below {
+        } else if self.was_direct() && !self.truth.cache_below {
             Reached::Device
         } else {
             Reached::Cache
         }
     }
 
-    fn settle(&mut self, workload: &Workload, warnings: &mut Vec<Warning>) {
-        let preallocate = std::mem::take(&mut self.preallocate_bytes);
-        if preallocate > 0 && self.kind != TargetKind::Device {
-            self.preallocate(preallocate, warnings);
+    fn settle(&mut self, workload: &Workload, doubts: &mut Doubts) {
+        // In every repeat: truncating gave the space back.
+        if self.preallocate_bytes > 0 && self.kind != TargetKind::Device {
+            self.preallocate(self.preallocate_bytes, doubts);
         }
-        self.look_before(workload, warnings);
+        self.look_before(workload, doubts);
     }
 
-    fn inspect(
-        &mut self,
-        workload: &Workload,
-        moved_bytes: u64,
-        region_bytes: u64,
-        warnings: &mut Vec<Warning>,
-    ) -> Result<(), Fault> {
-        self.look_after(workload, moved_bytes, region_bytes, warnings);
-        match &self.direct {
-            DirectState::Not(why) if workload.direct == Direct::Required => {
+    fn inspect(&mut self, workload: &Workload, moved: Moved, doubts: &mut Doubts) -> Result<(), Fault> {
+        // The run goes on on the file that it has, but not for long on one that nobody can see any more.
+        if !self.in_place() {
+            return Err(faults::gone(&self.path));
+        }
+        self.look_after(workload, moved, doubts);
+        match &self.found_buffered {
+            Some(why) if workload.direct == Direct::Required => {
                 Err(Fault::new(FaultKind::Unsupported, format!("direct = \"required\", but {why}")))
             }
             _ => Ok(()),

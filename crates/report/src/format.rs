@@ -5,7 +5,7 @@
 
 use std::io;
 
-use flashmark_core::record::Record;
+use flashmark_core::record::{Form, Record};
 
 use crate::figures::RateUnit;
 
@@ -37,6 +37,24 @@ pub fn format_named(name: &str) -> Result<&'static dyn Format, FormatError> {
         given: name.into(),
         known: formats().iter().map(|format| format.name()).collect::<Vec<_>>().join(", "),
     })
+}
+
+/// The originals whose output a format writes: the values of [`Format::original`], each once.
+#[must_use]
+pub fn originals() -> Vec<&'static str> {
+    let mut originals: Vec<&str> = formats().iter().filter_map(|format| format.original()).collect();
+    originals.sort_unstable();
+    originals.dedup();
+    originals
+}
+
+/// The formats that show every record, as a choice: `table, json or csv`.
+fn that_show_all() -> String {
+    let names: Vec<&str> = formats().iter().filter(|f| f.original().is_none()).map(|f| f.name()).collect();
+    match names.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        _ => names.concat(),
+    }
 }
 
 /// A way of showing records.
@@ -100,6 +118,16 @@ pub struct Style {
     pub bits: bool,
 }
 
+/// What an original's format takes for the time of all operations: in the compatibility form the sum of the calls, as
+/// the original has it. In the corrected form it is the elapsed time, so that a sync inside the time is in the rate, as
+/// it is in every other format.
+const fn whole_ns(form: Form, calls_ns: u64, elapsed_ns: u64) -> u64 {
+    match form {
+        Form::Compat => calls_ns,
+        Form::Corrected => elapsed_ns,
+    }
+}
+
 /// Why records cannot be shown.
 #[derive(Debug, thiserror::Error)]
 pub enum FormatError {
@@ -114,7 +142,8 @@ pub enum FormatError {
     /// An original's format, and records of another suite.
     #[error(
         "format {format} prints what the original of suite {original} prints, and these records are of suite \
-         `{suite}`: run suite {original}, or choose format table, json, csv or markdown"
+         `{suite}`: run suite {original}, or choose format {}",
+        that_show_all()
     )]
     NotApplicable {
         /// The format.
@@ -155,6 +184,11 @@ mod tests {
     }
 
     #[test]
+    fn originals_are_those_of_the_formats() {
+        assert_eq!(originals(), ["esp-idf", "sd-bench", "sdfat"]);
+    }
+
+    #[test]
     fn an_originals_format_is_for_its_suite_alone() {
         for format in formats() {
             let result = format.write(&samples::mixed_bag(), &Style::default(), &mut io::sink());
@@ -164,6 +198,7 @@ mod tests {
                     let message = result.unwrap_err().to_string();
                     assert!(message.contains(&format!("run suite {original}")), "{message}");
                     assert!(message.contains("suite `quick`"), "{message}");
+                    assert!(message.ends_with("or choose format table, json, csv or markdown"), "{message}");
                 }
             }
         }

@@ -4,7 +4,7 @@ use flashmark_core::record::{FailedOp, OpKind, Reached, Record, Status, WarningC
 use flashmark_core::workload::{OpMix, Verify};
 
 use crate::figures::{RateUnit, counted, printable, size, time};
-use crate::rows::{op_name, spread};
+use crate::rows::spread;
 use crate::targets::{Group, runs};
 
 /// What has to be said beside a format that does not say it: doubts and errors, each a line, and whether it is an error.
@@ -47,6 +47,7 @@ pub(crate) fn notes(group: &Group<'_>, unit: RateUnit) -> Vec<Note> {
     let mut notes = Vec::new();
     notes.extend(records().filter_map(status));
     notes.extend(records().flat_map(faults));
+    notes.extend(time_of_failures(group));
     notes.extend(not_run(group));
     notes.extend(cache(group));
     notes.extend(warnings(group));
@@ -92,7 +93,30 @@ fn fault(record: &Record, failed: &FailedOp) -> String {
     // Messages of a system mostly have its number in them, as `std::io::Error` writes it.
     let code = failed.fault.code.filter(|code| !message.contains(&format!("os error {code})")));
     let code = code.map(|code| format!(" ({code})")).unwrap_or_default();
-    format!("{}: {} failed{place}: {message}{code}", name(record), op_name(failed.op))
+    format!("{}: {} failed{place}: {message}{code}", name(record), failed.op.name())
+}
+
+/// One note for all workloads that went on after failures: what did not happen took its time all the same. Of what is
+/// not complete the status says that the numbers are not.
+fn time_of_failures(group: &Group<'_>) -> Option<Note> {
+    let concerned = |record: &&&Record| {
+        let outcome = &record.outcome;
+        let untold = outcome.fault_count > outcome.faults.len() as u64;
+        outcome.status == Status::Done && (untold || outcome.faults.iter().any(|failed| is_timed(failed.op)))
+    };
+    let rows: Vec<String> = group.records.iter().filter(concerned).map(|record| name(record)).collect();
+    (!rows.is_empty()).then(|| Note {
+        weight: Weight::Doubt,
+        text: format!("the time of failed operations is in the rate, their bytes are not: {}", some_of(&rows)),
+    })
+}
+
+/// Whether an operation's time is in the elapsed time.
+const fn is_timed(op: OpKind) -> bool {
+    match op {
+        OpKind::Read | OpKind::Write | OpKind::Sync | OpKind::Drain => true,
+        OpKind::Open | OpKind::Close | OpKind::Layout | OpKind::Verify => false,
+    }
 }
 
 /// One note for all workloads that did not run for the same reason.
@@ -175,7 +199,7 @@ fn stalls(record: &Record) -> Vec<Note> {
             text: format!(
                 "{}, {}: {} over {}, longest {}",
                 name(record),
-                op_name(stats.op),
+                stats.op.name(),
                 counted(stats.stalls.count, "stall", "stalls"),
                 time(stats.stalls.threshold_ns),
                 time(stats.latency_ns.max)
@@ -276,6 +300,27 @@ mod tests {
         assert_eq!(note("card 5 answers 0x15", 5), format!("{failed}card 5 answers 0x15 (5)"));
         assert_eq!(note("wrapped (os error 15)", 5), format!("{failed}wrapped (os error 15) (5)"));
         assert_eq!(note("disk error", -1), format!("{failed}disk error (-1)"));
+    }
+
+    /// Only what was timed can be in the rate, and what is not done says that it is not.
+    #[test]
+    fn the_time_of_failures_is_a_doubt() {
+        let doubts = |change: &dyn Fn(&mut Outcome)| {
+            let mut record = samples::full();
+            record.outcome.status = Status::Done;
+            change(&mut record.outcome);
+            let notes = notes_on(&[record.clone(), named("other", &record)]).into_iter();
+            notes.filter(|(weight, _)| *weight == Weight::Doubt).map(|(_, text)| text).collect::<Vec<_>>()
+        };
+        let said = ["the time of failed operations is in the rate, their bytes are not: fill, other"];
+        assert_eq!(doubts(&|_| {}), said);
+        assert_eq!(doubts(&|outcome| outcome.faults[0].op = OpKind::Sync), said);
+        assert_eq!(doubts(&|outcome| outcome.faults[0].op = OpKind::Verify), [""; 0]);
+        // There may be timed ones among those that are not told.
+        let more = |outcome: &mut Outcome| (outcome.faults[0].op, outcome.fault_count) = (OpKind::Verify, 2);
+        assert_eq!(doubts(&more), said);
+        assert_eq!(doubts(&|outcome| (outcome.fault_count, outcome.faults) = (0, Vec::new())), [""; 0]);
+        assert_eq!(doubts(&|outcome| outcome.status = Status::Failed), [""; 0]);
     }
 
     #[test]

@@ -50,44 +50,11 @@ pub(crate) const fn is_main(op: OpKind) -> bool {
     matches!(op, OpKind::Read | OpKind::Write)
 }
 
-/// An operation's name, as in the record.
-pub(crate) const fn op_name(op: OpKind) -> &'static str {
-    match op {
-        OpKind::Read => "read",
-        OpKind::Write => "write",
-        OpKind::Sync => "sync",
-        OpKind::Open => "open",
-        OpKind::Close => "close",
-        OpKind::Drain => "drain",
-        OpKind::Layout => "layout",
-        OpKind::Verify => "verify",
-    }
-}
-
-/// A status' name, as in the record.
-pub(crate) const fn status_name(status: Status) -> &'static str {
-    match status {
-        Status::Done => "done",
-        Status::Interrupted => "interrupted",
-        Status::Failed => "failed",
-        Status::Skipped => "skipped",
-    }
-}
-
-/// The name of what written data has reached, as in the record.
-pub(crate) const fn reached_name(reached: Reached) -> &'static str {
-    match reached {
-        Reached::Cache => "cache",
-        Reached::Device => "device",
-        Reached::Medium => "medium",
-    }
-}
-
 impl Row<'_> {
     /// What the row is called: the workload, with the operation where the workload mixes two and the status where it is
     /// not done.
     pub(crate) fn name(&self) -> String {
-        let op = self.stats.map_or("", |stats| op_name(stats.op));
+        let op = self.stats.map_or("", |stats| stats.op.name());
         match self.place {
             Place::Main => {
                 let workload = printable(&self.record.workload.name);
@@ -95,7 +62,7 @@ impl Row<'_> {
                 let name = if mixed { format!("{workload}: {op}") } else { workload };
                 match self.record.outcome.status {
                     Status::Done => name,
-                    status => format!("{name} ({})", status_name(status)),
+                    status => format!("{name} ({})", status.name()),
                 }
             }
             Place::Below => format!("  ├ {op}"),
@@ -153,7 +120,7 @@ impl Row<'_> {
     /// What written data has reached; empty for what does not write.
     pub(crate) fn reached(&self) -> &'static str {
         let writes = self.stats.is_some_and(|stats| stats.op == OpKind::Write);
-        self.record.outcome.reached.filter(|_| writes).map_or("", reached_name)
+        self.record.outcome.reached.filter(|_| writes).map_or("", Reached::name)
     }
 
     fn main(&self) -> Option<&OpStats> {

@@ -4,14 +4,16 @@
 //! when the run has something to append. One flashmark at a time writes a file: it holds a lock on it. Files can be
 //! joined with `cat`. The rules are in `docs/records.md`.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, Metadata, OpenOptions, TryLockError, metadata};
 use std::io::{self, BufReader, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use flashmark_core::record::Record;
 
+mod place;
 mod read;
 
+use place::Place;
 pub use read::{MAX_LINE_BYTES, ReadError, TornLine, read_records};
 
 /// A run file being written. While it lives, no other `RunFile` has the same file, in this process or another; reading
@@ -32,11 +34,11 @@ pub struct RunFile {
 
 impl RunFile {
     /// Makes the file of a new run. An empty file that exists is taken, and so is what has no content to lose: a pipe,
-    /// a terminal.
+    /// a socket, a terminal of this process, the null device. Whatever else exists is not even opened.
     ///
     /// # Errors
-    /// [`RunFileError::Exists`] for a file that holds anything; [`RunFileError::InUse`] while another run has it;
-    /// [`RunFileError::Open`] if the system refuses.
+    /// [`RunFileError::Exists`] for a file that holds anything; [`RunFileError::Unsuitable`] for a device or a
+    /// directory; [`RunFileError::InUse`] while another run has it; [`RunFileError::Open`] if the system refuses.
     pub fn create(path: &Path) -> Result<Self, RunFileError> {
         let open_error = |source| RunFileError::Open { path: path.into(), source };
         let file = match to_append().create_new(true).open(path) {
@@ -44,10 +46,14 @@ impl RunFile {
                 sync_parent(path);
                 file
             }
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => to_append().open(path).map_err(open_error)?,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                place(path, &metadata(path).map_err(open_error)?)?;
+                to_append().open(path).map_err(open_error)?
+            }
             Err(error) => return Err(open_error(error)),
         };
-        let is_regular = file.metadata().map_err(open_error)?.is_file();
+        // Once more, of what was opened: the name may lead to something else by now.
+        let is_regular = place(path, &file.metadata().map_err(open_error)?)? == Place::Regular;
         if is_regular {
             lock(&file, path)?;
             // Only now: a run that has just ended may have filled it.
@@ -62,7 +68,8 @@ impl RunFile {
     /// before the first [`RunFile::append`], which cuts a torn last line off.
     ///
     /// # Errors
-    /// [`RunFileError::Missing`] if there is no such file, [`RunFileError::InUse`] while another run has it,
+    /// [`RunFileError::Missing`] if there is no such file, [`RunFileError::Unsuitable`] for a device or a directory and
+    /// [`RunFileError::NotAFile`] for a pipe or a terminal, [`RunFileError::InUse`] while another run has it,
     /// [`RunFileError::NoRecord`] if there is no whole record in it, [`RunFileError::Read`] if it is not a run file in
     /// every line but a torn last one, [`RunFileError::Open`] if the system refuses.
     pub fn resume(path: &Path) -> Result<(Self, Vec<Record>, Option<TornLine>), RunFileError> {
@@ -70,10 +77,14 @@ impl RunFile {
             io::ErrorKind::NotFound => RunFileError::Missing { path: path.into() },
             _ => RunFileError::Open { path: path.into(), source },
         };
+        let must_be_regular = |found: io::Result<Metadata>| match place(path, &found.map_err(open_error)?)? {
+            Place::Regular => Ok(()),
+            Place::Stream => Err(RunFileError::NotAFile { path: path.into() }),
+        };
+        must_be_regular(metadata(path))?;
         let mut file = to_append().read(true).open(path).map_err(open_error)?;
-        if !file.metadata().map_err(open_error)?.is_file() {
-            return Err(RunFileError::NotAFile { path: path.into() });
-        }
+        // Once more, of what was opened: the name may lead to something else by now.
+        must_be_regular(file.metadata())?;
         lock(&file, path)?;
         let read = read::read_whole(BufReader::new(&mut file));
         let read = read.map_err(|source| RunFileError::Read { path: path.into(), source })?;
@@ -163,6 +174,11 @@ impl RunFile {
     }
 }
 
+/// Whether a run may be written to what was found at `path`.
+fn place(path: &Path, found: &Metadata) -> Result<Place, RunFileError> {
+    Place::of(found).map_err(|what| RunFileError::Unsuitable { path: path.into(), what })
+}
+
 /// Opens so that a write always goes to the file's end, wherever that is by then. Windows cuts no file that is opened
 /// so; there the end is looked for before each write.
 fn to_append() -> OpenOptions {
@@ -224,7 +240,17 @@ pub enum RunFileError {
         /// The file.
         path: PathBuf,
     },
-    /// A pipe, a device or a directory.
+    /// What is there would be overwritten, or does something with what it gets.
+    #[error(
+        "{} is {what}, and a run file is a regular file or a pipe: name a file that is not there yet", path.display()
+    )]
+    Unsuitable {
+        /// What was given.
+        path: PathBuf,
+        /// What it is, with its article: `a block device`.
+        what: &'static str,
+    },
+    /// A pipe or a terminal.
     #[error("{} is not a file, and only a run in a file can be resumed", path.display())]
     NotAFile {
         /// What was given.

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use flashmark_core::record::{FAULTS_KEPT, Form, OpKind, Reached, Record, SCHEMA, Status, TargetKind, WarningCode};
 use flashmark_core::target::FaultKind;
-use flashmark_core::workload::{Direct, FileMode, Reopen, Verify};
+use flashmark_core::workload::{Data, Direct, FileMode, Order, REPEATS_MAX, Reopen, SyncPolicy, Verify, Workload};
 use jsonschema::Validator;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -151,54 +151,103 @@ fn words<T: Serialize>(all: &[T]) -> BTreeSet<String> {
 
 #[test]
 fn the_words_are_those_of_the_code() {
-    use WarningCode as W;
-    let warnings = [
-        W::PageCache,
-        W::NotDirect,
-        W::LowerCache,
-        W::Sparse,
-        W::SmallTarget,
-        W::NotDurable,
-        W::ClockStepped,
-        W::Suspended,
-        W::ShortTransfer,
-        W::Skipped,
-        W::Environment,
-    ];
-    // A new word in the code breaks this match: then it has to go into the list above, the schema and the text.
-    for warning in warnings {
-        match warning {
-            W::PageCache
-            | W::NotDirect
-            | W::LowerCache
-            | W::Sparse
-            | W::SmallTarget
-            | W::NotDurable
-            | W::ClockStepped => {}
-            W::Suspended | W::ShortTransfer | W::Skipped | W::Environment => {}
-        }
-    }
-    use {FaultKind as F, OpKind as O, Status as S, TargetKind as T};
     let expected = BTreeMap::from(
         [
-            ("run/properties/form", words(&[Form::Corrected, Form::Compat])),
-            ("target/properties/kind", words(&[T::Directory, T::File, T::Device, T::Lab, T::Board])),
+            ("run/properties/form", words(Form::ALL)),
+            ("target/properties/kind", words(TargetKind::ALL)),
             ("workload/properties/file", words(&[FileMode::New, FileMode::Existing, FileMode::Append])),
             ("workload/properties/reopen", words(&[Reopen::Once, Reopen::EachRepeat])),
             ("workload/properties/verify", words(&[Verify::None, Verify::LastByte, Verify::Full])),
             ("workload/properties/direct", words(&[Direct::Auto, Direct::Required, Direct::Buffered])),
-            ("outcome/properties/status", words(&[S::Done, S::Interrupted, S::Failed, S::Skipped])),
-            ("outcome/properties/reached", words(&[Reached::Cache, Reached::Device, Reached::Medium])),
-            ("op_kind", words(&[O::Read, O::Write, O::Sync, O::Open, O::Close, O::Drain, O::Layout, O::Verify])),
-            (
-                "fault/properties/kind",
-                words(&[F::NoSpace, F::Gone, F::ReadOnly, F::Denied, F::Unsupported, F::Short, F::Corrupt, F::Io]),
-            ),
-            ("warning/properties/code", words(&warnings)),
+            ("outcome/properties/status", words(Status::ALL)),
+            ("outcome/properties/reached", words(Reached::ALL)),
+            ("op_kind", words(OpKind::ALL)),
+            ("fault/properties/kind", words(FaultKind::ALL)),
+            ("warning/properties/code", words(WarningCode::ALL)),
         ]
         .map(|(path, words)| (format!("/$defs/{path}"), words)),
     );
     assert_eq!(enums(), expected);
+}
+
+/// The names that outputs other than JSON use are the words of the JSON.
+#[test]
+fn the_names_of_the_code_are_the_words() {
+    fn named<T: Copy>(all: &[T], name: impl Fn(T) -> &'static str) -> BTreeSet<String> {
+        all.iter().map(|one| name(*one).to_owned()).collect()
+    }
+    assert_eq!(named(Form::ALL, Form::name), words(Form::ALL));
+    assert_eq!(named(TargetKind::ALL, TargetKind::name), words(TargetKind::ALL));
+    assert_eq!(named(Status::ALL, Status::name), words(Status::ALL));
+    assert_eq!(named(Reached::ALL, Reached::name), words(Reached::ALL));
+    assert_eq!(named(OpKind::ALL, OpKind::name), words(OpKind::ALL));
+    assert_eq!(named(WarningCode::ALL, WarningCode::name), words(WarningCode::ALL));
+    assert_eq!(named(FaultKind::ALL, FaultKind::name), words(FaultKind::ALL));
+}
+
+/// A workload that the code lets run is one that the schema lets pass, at both ends of each range and one beyond.
+#[test]
+fn the_ranges_are_those_of_the_code() {
+    type Set = fn(&mut Workload, u64);
+    let validator = validator();
+    let fields: [(&str, Set, u64); 12] = [
+        ("read_percent", |w, n| w.read_percent = n as u8, u8::MAX.into()),
+        ("block_bytes", |w, n| w.block_bytes = n as u32, u32::MAX.into()),
+        ("file_bytes", |w, n| w.file_bytes = Some(n), u64::MAX),
+        ("size_bytes", |w, n| w.size_bytes = Some(n), u64::MAX),
+        ("time_ns", |w, n| w.time_ns = Some(n), u64::MAX),
+        ("repeats", |w, n| w.repeats = n as u32, u32::MAX.into()),
+        ("warm_up", |w, n| w.warm_up = n as u32, u32::MAX.into()),
+        ("queue_depth", |w, n| w.queue_depth = n as u32, u32::MAX.into()),
+        ("max_errors", |w, n| w.max_errors = n as u32, u32::MAX.into()),
+        ("sync", |w, n| w.sync = SyncPolicy::Every { ops: n as u32 }, u32::MAX.into()),
+        ("data", |w, n| w.data = Data::Compressible { percent: n as u8 }, u8::MAX.into()),
+        ("order", |w, n| w.order = Order::Zipf { theta_milli: n as u16 }, u16::MAX.into()),
+    ];
+    for (field, set, most) in fields {
+        let mut refused = 0;
+        let ends = [0, 1, 100, 101, 10_000, 10_001, REPEATS_MAX.into(), u64::from(REPEATS_MAX) + 1, most];
+        for value in ends.into_iter().filter(|value| *value <= most) {
+            let mut record = samples::full();
+            record.workload.block_bytes = 1;
+            // An existing file may be read, too.
+            record.workload.file = FileMode::Existing;
+            set(&mut record.workload, value);
+            let checked = record.workload.check();
+            assert_eq!(validator.is_valid(&written(&record)), checked.is_ok(), "{field} = {value}: {checked:?}");
+            refused += usize::from(checked.is_err());
+        }
+        assert!(refused > 0 || field == "max_errors", "{field} has no limit");
+    }
+}
+
+/// How the documentation writes a number.
+fn in_words(number: &Value) -> String {
+    match number.to_string().as_str() {
+        "18446744073709551615" => "2^64 - 1".into(),
+        "4294967295" => "2^32 - 1".into(),
+        "2147483647" => "2^31 - 1".into(),
+        "-2147483648" => "-2^31".into(),
+        other => other.into(),
+    }
+}
+
+#[test]
+fn the_ranges_are_those_of_the_documentation() {
+    let text = documented("records.md");
+    let schema = schema();
+    let mut count = 0;
+    for (name, definition) in schema["$defs"].as_object().unwrap() {
+        let section = text.split("\n### ").find(|section| section.starts_with(&format!("{name}\n")));
+        let fields = definition["properties"].as_object().into_iter().flatten();
+        for (field, definition) in fields.filter(|(_, definition)| definition.get("maximum").is_some()) {
+            let range = format!("number, {} to {}", in_words(&definition["minimum"]), in_words(&definition["maximum"]));
+            let row = format!("\n| `{field}` | {range}");
+            assert!(section.is_some_and(|section| section.contains(&row)), "{name} has no row{row}");
+            count += 1;
+        }
+    }
+    assert!(count > 40, "{count}");
 }
 
 /// No field is described that no record has: the schema knows no more than the code.

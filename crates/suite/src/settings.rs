@@ -49,7 +49,8 @@ impl Settings {
     pub fn push_pair(&mut self, pair: &str) -> Result<(), SuiteError> {
         match pair.split_once('=') {
             Some((key, value)) if !key.trim().is_empty() => {
-                self.push(key.trim(), value.trim());
+                // The value as it is: a text may begin or end with spaces.
+                self.push(key.trim(), value);
                 Ok(())
             }
             _ => Err(SuiteError::new(Place::CommandLine, Problem::NotAPair(pair.to_owned()))),
@@ -85,10 +86,10 @@ mod tests {
         settings.push_pair("data=text:a=b").unwrap();
         settings.push("block", "4k");
         settings.push("block", "8k");
-        assert_eq!(settings.to_pairs(), ["target-size=128k", "data=text:a=b", "block=4k", "block=8k"]);
+        assert_eq!(settings.to_pairs(), ["target-size= 128k", "data=text:a=b", "block=4k", "block=8k"]);
         assert_eq!(settings.last("block").map(|s| s.value.as_str()), Some("8k"));
         assert_eq!(settings.last("block").map(ToString::to_string).as_deref(), Some("--block 8k"));
-        assert_eq!(settings.last("target-size").map(ToString::to_string).as_deref(), Some("--set target-size=128k"));
+        assert_eq!(settings.last("target-size").map(ToString::to_string).as_deref(), Some("--set target-size= 128k"));
         for bad in ["", "tries", "=4", " = 4"] {
             assert!(settings.push_pair(bad).is_err(), "{bad:?}");
         }

@@ -188,7 +188,7 @@ fn raw_read_takes_the_whole_target_or_its_start() {
     let whole = expand("raw-read", Form::Corrected, &[]);
     assert_eq!((whole[0].size_bytes, whole[0].file_bytes), (None, None));
     let start = expand("raw-read", Form::Corrected, &["size=4GiB"]);
-    assert_eq!((start[0].size_bytes, start[0].file_bytes), (Some(4 << 30), None));
+    assert_eq!((start[0].size_bytes, start[0].file_bytes), (Some(4 << 30), Some(4 << 30)));
 }
 
 #[test]

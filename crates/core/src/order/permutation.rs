@@ -1,6 +1,8 @@
 //! A pseudo-random permutation of 0..n without a table: a Feistel network over the next even power of two, walked until
 //! it lands inside (Black and Rogaway, "Ciphers with Arbitrary Finite Domains", 2002). At most four steps on average.
 
+use crate::data::hash;
+
 const ROUNDS: usize = 4;
 
 #[derive(Clone, Debug)]
@@ -16,8 +18,8 @@ impl Permutation {
         let bits = 64 - (n - 1).leading_zeros();
         let mut state = seed;
         let keys = core::array::from_fn(|_| {
-            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            mix(state)
+            state = hash(state);
+            state
         });
         Self { n, half_bits: bits.div_ceil(2).max(1), keys }
     }
@@ -47,11 +49,4 @@ impl Permutation {
         }
         left << self.half_bits | right
     }
-}
-
-/// The finaliser of splitmix64 (Steele, Lea, Flood 2014).
-const fn mix(mut z: u64) -> u64 {
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }

@@ -4,7 +4,7 @@ use alloc::string::ToString;
 
 use super::{Halt, Observer, Phase, Runner, Step};
 use crate::clock::Clock;
-use crate::data::{CELL_BYTES, Pattern};
+use crate::data::{CELL_BYTES, Pattern, fingerprint, hash};
 use crate::record::OpKind;
 use crate::runner::meters::Tally;
 use crate::runner::plan::Plan;
@@ -21,7 +21,7 @@ impl<C: Clock> Runner<'_, C> {
         observer: &mut O,
         tally: &mut Tally,
     ) -> Result<(), Halt> {
-        if workload.file != FileMode::Existing || suffices(&target.contents(), workload, plan.region_bytes) {
+        if workload.file != FileMode::Existing || suffices(&target.contents(), workload, plan) {
             return Ok(());
         }
         let must_know = workload.reads() && workload.verify != Verify::None;
@@ -48,7 +48,7 @@ impl<C: Clock> Runner<'_, C> {
         target.set_contents(Contents {
             bytes: plan.region_bytes,
             block_bytes: workload.block_bytes,
-            data: fingerprint(workload),
+            data: fingerprint_of(&workload.data),
             stamped: (workload.verify == Verify::Full).then_some(workload.seed),
             pass,
         });
@@ -70,6 +70,7 @@ impl<C: Clock> Runner<'_, C> {
         let len = (self.buf.len() / block).max(1) * block;
         let buf = &mut self.buf[..len];
         pattern.prime(buf);
+        pattern.start_pass(pass);
         let mut at = 0;
         while at < bytes {
             let len = usize::try_from(bytes - at).unwrap_or(usize::MAX).min(buf.len());
@@ -89,15 +90,16 @@ impl<C: Clock> Runner<'_, C> {
     }
 }
 
-fn suffices(contents: &Contents, workload: &Workload, region_bytes: u64) -> bool {
-    if contents.bytes < region_bytes {
+fn suffices(contents: &Contents, workload: &Workload, plan: &Plan) -> bool {
+    // What is left of a block at the end is never moved.
+    if contents.bytes < plan.region_blocks.saturating_mul(u64::from(workload.block_bytes)) {
         return false;
     }
     if !workload.reads() {
         // What will be overwritten may be anything that occupies its blocks.
         return true;
     }
-    let same_data = contents.data == fingerprint(workload);
+    let same_data = contents.data == fingerprint_of(&workload.data);
     match workload.verify {
         Verify::Full => same_data && contents.stamped == Some(workload.seed),
         Verify::LastByte => same_data && contents.stamped.is_none() && contents.block_bytes == workload.block_bytes,
@@ -105,17 +107,13 @@ fn suffices(contents: &Contents, workload: &Workload, region_bytes: u64) -> bool
     }
 }
 
-/// Tells kinds of data apart (FNV-1a).
-pub(super) fn fingerprint(workload: &Workload) -> u64 {
-    let fold = |hash: u64, bytes: &[u8]| {
-        bytes.iter().fold(hash, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
-    };
-    let start = 0xcbf2_9ce4_8422_2325;
-    match &workload.data {
-        Data::Zeros => fold(start, b"z"),
-        Data::Random => fold(start, b"r"),
-        Data::Text { text, end } => fold(fold(fold(start, text.as_bytes()), b"\0"), end.as_bytes()),
-        Data::Compressible { percent } => fold(start, &[b'c', *percent]),
+/// Tells kinds of data apart.
+pub(super) fn fingerprint_of(data: &Data) -> u64 {
+    match data {
+        Data::Zeros => fingerprint(b"zeros"),
+        Data::Random => fingerprint(b"random"),
+        Data::Text { text, end } => fingerprint(text.as_bytes()) ^ hash(fingerprint(end.as_bytes())),
+        Data::Compressible { percent } => fingerprint(&[b'c', *percent]),
     }
 }
 

@@ -5,9 +5,10 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use super::Halt;
+use super::timer::Timer;
 use crate::clock::Clock;
 use crate::histogram::Histogram;
-use crate::record::{FAULTS_KEPT, FailedOp, OpKind, OpStats, Outcome, Reached, Repeat, Status, Warning, WarningCode};
+use crate::record::{Doubts, FAULTS_KEPT, FailedOp, OpKind, OpStats, Outcome, Reached, Repeat, Status, WarningCode};
 use crate::target::{Fault, Target};
 use crate::workload::{Reopen, Workload};
 
@@ -69,19 +70,17 @@ impl Meters {
         clock: &C,
         target: &mut T,
         tally: &mut Tally,
-        last_end: &mut u64,
+        timer: &mut Timer,
     ) -> Result<(), Halt> {
         let start = clock.now_ns();
         let result = target.sync();
-        let end = clock.now_ns();
-        *last_end = end;
+        let latency = timer.op(start, clock.now_ns(), true);
         if let Err(fault) = result {
             return tally.fault(OpKind::Sync, 0, fault);
         }
         tally.unsynced = false;
-        match end.checked_sub(start) {
-            Some(ns) => self.sync.record(ns),
-            None => tally.clock_steps += 1,
+        if let Some(ns) = latency {
+            self.sync.record(ns);
         }
         Ok(())
     }
@@ -91,9 +90,9 @@ impl Meters {
 pub(super) struct Tally {
     pub read_bytes: u64,
     pub write_bytes: u64,
-    pub warnings: Vec<Warning>,
+    pub doubts: Doubts,
     pub clock_steps: u64,
-    pub short_transfers: u64,
+    pub noted_short: bool,
     pub open: bool,
     /// Whether anything was written since the last sync that succeeded.
     pub unsynced: bool,
@@ -109,9 +108,9 @@ impl Tally {
         Self {
             read_bytes: 0,
             write_bytes: 0,
-            warnings: Vec::new(),
+            doubts: Doubts::default(),
             clock_steps: 0,
-            short_transfers: 0,
+            noted_short: false,
             open: false,
             unsynced: false,
             // So that no repeat allocates; a bound keeps an absurd count from taking all memory at once.
@@ -152,22 +151,21 @@ impl Tally {
 
     pub(super) fn into_outcome(mut self, status: Status, reached: Option<Reached>, meters: &Meters) -> Outcome {
         if self.clock_steps > 0 {
-            self.warnings.push(Warning::new(
+            self.doubts.add(
                 WarningCode::ClockStepped,
                 format!(
-                    "the clock stepped back {} times; latencies across a step are left out of the distribution",
+                    "the clock stepped back {} times; latencies across a step are left out of the distribution, and the \
+                     time of such a repeat is that of its operations alone",
                     self.clock_steps
                 ),
-            ));
+            );
         }
         if reached == Some(Reached::Cache) && self.write_bytes > 0 {
-            self.warnings.push(Warning::new(
+            self.doubts.add(
                 WarningCode::NotDurable,
                 "written data reached a cache only: the rate is that of memory, not of the medium",
-            ));
+            );
         }
-        let mut warnings = self.warnings;
-        dedupe(&mut warnings);
         let rows = [
             (OpKind::Read, self.read_bytes, &meters.read),
             (OpKind::Write, self.write_bytes, &meters.write),
@@ -190,18 +188,7 @@ impl Tally {
             verified_bytes: self.verified_bytes,
             fault_count: self.fault_count,
             faults: self.faults,
-            warnings,
+            warnings: self.doubts.into_warnings(),
         }
     }
-}
-
-/// Keeps the first of equal warnings; there are few.
-fn dedupe(warnings: &mut Vec<Warning>) {
-    let mut kept: Vec<Warning> = Vec::with_capacity(warnings.len());
-    for warning in warnings.drain(..) {
-        if !kept.contains(&warning) {
-            kept.push(warning);
-        }
-    }
-    *warnings = kept;
 }

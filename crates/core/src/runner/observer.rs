@@ -20,7 +20,7 @@ pub enum Phase {
 pub struct Step {
     /// Which.
     pub phase: Phase,
-    /// Of which repeat, from 0.
+    /// Of which repeat of this phase, from 0.
     pub repeat: u32,
     /// How many bytes it will move, if that is known.
     pub bytes: Option<u64>,

@@ -12,7 +12,7 @@ pub(super) struct Plan {
     pub region_blocks: u64,
     /// The bytes they are part of; a layout writes all of these.
     pub region_bytes: u64,
-    /// What the workload's `file_bytes` asked for, where the target has less.
+    /// What the workload asked for, where the target has less and cannot grow.
     pub cut_from: Option<u64>,
     /// Operations in a repeat; `u64::MAX` where only the time ends it.
     pub ops: u64,
@@ -21,22 +21,27 @@ pub(super) struct Plan {
 pub(super) fn resolve<T: Target>(workload: &Workload, target: &mut T) -> Result<Plan, Fault> {
     let block = u64::from(workload.block_bytes);
     let unsupported = |message| Fault::new(FaultKind::Unsupported, message);
-    let region_bytes = match (workload.file, workload.file_bytes) {
-        (FileMode::Append, _) => workload.size_bytes.or(workload.file_bytes).unwrap_or(u64::MAX),
-        (FileMode::New, Some(bytes)) => bytes,
-        (FileMode::New, None) => match workload.size_bytes {
-            Some(bytes) => bytes,
-            None if target.ownership() != Ownership::Own => target.len_bytes()?,
-            None => return Err(unsupported("a new file needs a size: give size or file-size (--size 64MiB)".into())),
-        },
-        // What was there before may be smaller than a suite expects; then all of it serves.
-        (FileMode::Existing, Some(bytes)) if target.ownership() != Ownership::Own => bytes.min(target.len_bytes()?),
-        (FileMode::Existing, Some(bytes)) => bytes,
-        (FileMode::Existing, None) => {
-            if target.ownership() == Ownership::Own {
-                return Err(unsupported("a directory has no size of its own to read: give file-size or size (--file-size 64MiB), or name a file or device".into()));
-            }
-            target.len_bytes()?
+    // What was there before may be smaller than a suite expects, and not grow; then all of it serves.
+    let own = target.ownership() == Ownership::Own;
+    let is_fixed = !own && (workload.file == FileMode::Existing || !target.can_grow());
+    let wanted = match (workload.file, workload.file_bytes) {
+        (FileMode::Append, bytes) => workload.size_bytes.or(bytes).or(Some(u64::MAX)),
+        (FileMode::New, bytes) => bytes.or(workload.size_bytes),
+        (FileMode::Existing, bytes) => bytes,
+    };
+    let region_bytes = match wanted {
+        Some(bytes) if is_fixed => bytes.min(target.len_bytes()?),
+        Some(bytes) => bytes,
+        None if !own => target.len_bytes()?,
+        None if workload.file == FileMode::New => {
+            return Err(unsupported("a new file needs a size: give size or file-size (--size 64MiB)".into()));
+        }
+        None => {
+            return Err(unsupported(
+                "a directory has no size of its own to read: give file-size or size (--file-size 64MiB), or name a file \
+                 or device"
+                    .into(),
+            ));
         }
     };
     let region_blocks = region_bytes / block;
@@ -50,6 +55,6 @@ pub(super) fn resolve<T: Target>(workload: &Workload, target: &mut T) -> Result<
         (None, Some(_)) => u64::MAX,
         (None, None) => region_blocks,
     };
-    let cut_from = workload.file_bytes.filter(|bytes| workload.file == FileMode::Existing && *bytes > region_bytes);
+    let cut_from = wanted.filter(|bytes| *bytes > region_bytes);
     Ok(Plan { region_blocks, region_bytes, ops, cut_from })
 }

@@ -1,6 +1,7 @@
 //! Reading back what a repeat wrote, outside the time.
 
-use super::{Halt, Job, Observer, Phase, Runner, Step, Written, short_or};
+use super::job::{Job, Written};
+use super::{Halt, Observer, Phase, Runner, Step, short_or};
 use crate::clock::Clock;
 use crate::record::OpKind;
 use crate::runner::meters::Tally;

@@ -10,7 +10,7 @@ use super::*;
 use crate::clock::VirtualClock;
 use crate::record::{Latency, OpStats, Reached};
 use crate::target::{Fault, Ownership};
-use crate::workload::{Data, Direct};
+use crate::workload::{Data, Direct, Order, SyncPolicy};
 use proptest::prelude::*;
 
 const READ_NS: u64 = 1_000;
@@ -370,6 +370,168 @@ fn a_clock_that_steps_back_is_noticed_and_spoils_nothing() {
 }
 
 #[test]
+fn a_step_between_two_operations_is_noticed_too() {
+    /// Steps back by a second before its tenth reading.
+    struct Stepping<'c>(&'c VirtualClock, core::cell::Cell<u32>);
+    impl Clock for Stepping<'_> {
+        fn now_ns(&self) -> u64 {
+            self.1.set(self.1.get() + 1);
+            if self.1.get() == 10 {
+                self.0.set_ns(self.0.now_ns() - 1_000_000_000);
+            }
+            self.0.now_ns()
+        }
+
+        fn sleep_ns(&self, ns: u64) {
+            self.0.sleep_ns(ns);
+        }
+    }
+    let clock = VirtualClock::new();
+    clock.set_ns(5_000_000_000);
+    let mut target = Ram::new(&clock);
+    let (mut buf, mut meters) = (vec![0; 512], Meters::boxed());
+    let stepping = Stepping(&clock, core::cell::Cell::new(0));
+    let outcome = Runner::new(stepping, &mut buf, &mut meters).run(&writes(10), &mut target, &mut ());
+    assert_eq!((outcome.elapsed_ns, outcome.bytes), (10 * WRITE_NS, 10 * 512));
+    assert!(outcome.warnings.iter().any(|w| w.code == WarningCode::ClockStepped));
+}
+
+/// The bytes that a workload writes, in the order of its writes, and where to.
+struct Recorder<'c> {
+    ram: Ram<'c>,
+    written: Vec<(u64, Vec<u8>)>,
+}
+
+impl Target for Recorder<'_> {
+    fn open(&mut self, how: OpenAs) -> Result<(), Fault> {
+        self.ram.open(how)
+    }
+    fn close(&mut self) -> Result<(), Fault> {
+        self.ram.close()
+    }
+    fn read(&mut self, offset: u64, buf: &mut [u8]) -> Result<usize, Fault> {
+        self.ram.read(offset, buf)
+    }
+    fn write(&mut self, offset: u64, data: &[u8]) -> Result<usize, Fault> {
+        self.written.push((offset, data.to_vec()));
+        self.ram.write(offset, data)
+    }
+    fn sync(&mut self) -> Result<(), Fault> {
+        self.ram.sync()
+    }
+    fn len_bytes(&mut self) -> Result<u64, Fault> {
+        self.ram.len_bytes()
+    }
+    fn truncate(&mut self) -> Result<(), Fault> {
+        self.ram.truncate()
+    }
+    fn contents(&self) -> Contents {
+        self.ram.contents()
+    }
+    fn set_contents(&mut self, contents: Contents) {
+        self.ram.set_contents(contents);
+    }
+}
+
+fn recorded(workloads: &[Workload], buf_bytes: usize) -> Vec<Vec<(u64, Vec<u8>)>> {
+    let clock = VirtualClock::new();
+    let mut target = Recorder { ram: Ram::new(&clock), written: Vec::new() };
+    let (mut buf, mut meters) = (vec![0; buf_bytes], Meters::boxed());
+    let mut all = Vec::new();
+    for workload in workloads {
+        let outcome = Runner::new(&clock, &mut buf, &mut meters).run(workload, &mut target, &mut ());
+        assert_eq!(outcome.status, Status::Done);
+        all.push(core::mem::take(&mut target.written));
+    }
+    all
+}
+
+/// Two workloads of a suite visit the same blocks in orders of their own, and neither they nor two repeats write the same
+/// data to the same place.
+#[test]
+fn each_workload_has_its_own_order_and_data() {
+    let one = Workload { order: Order::Random, block_bytes: 4096, size_bytes: Some(64 * 4096), ..writes(0) };
+    let one = Workload { name: "one".into(), file_bytes: Some(64 * 4096), ..one };
+    let two = Workload { name: "two".into(), ..one.clone() };
+    let twice = Workload { repeats: 2, ..one.clone() };
+    let written = recorded(&[one.clone(), two, one, twice], 1 << 20);
+    let offsets = |n: usize| written[n].iter().map(|w| w.0).collect::<Vec<_>>();
+    assert_ne!(offsets(0), offsets(1));
+    assert_eq!(offsets(0), offsets(2), "the same workload runs the same");
+    let mut blocks: Vec<&Vec<u8>> = written.iter().flatten().map(|w| &w.1).collect();
+    let count = blocks.len();
+    blocks.sort_unstable();
+    blocks.dedup();
+    assert_eq!(blocks.len(), count, "no two blocks are alike");
+}
+
+/// Of random data nothing repeats within what compressors and compressing media look at.
+#[test]
+fn random_data_does_not_repeat_nearby() {
+    let workload = Workload { block_bytes: 4096, size_bytes: Some(64 * 4096), ..writes(0) };
+    for (data, distinct) in [(Data::Random, 100), (Data::Compressible { percent: 50 }, 50)] {
+        let written = recorded(&[Workload { data, ..workload.clone() }], 1 << 20);
+        let bytes: Vec<u8> = written[0].iter().flat_map(|w| w.1.clone()).collect();
+        let mut words: Vec<&[u8]> = bytes.chunks(8).collect();
+        let count = words.len();
+        words.sort_unstable();
+        words.dedup();
+        let percent = words.len() * 100 / count;
+        assert!(percent.abs_diff(distinct) <= 1, "{percent} % of the eight-byte words are distinct");
+    }
+}
+
+/// A new file that was not finished holds nothing to rely on, and what is read then is laid out.
+#[test]
+fn what_a_failed_write_left_is_not_taken_for_content() {
+    let clock = VirtualClock::new();
+    for order in [Order::Sequential, Order::RandomOnce] {
+        let mut target = Ram::new(&clock);
+        run(&reads(64), &mut target);
+        target.upsets.insert(target.calls + 3, Upset::Fail(FaultKind::NoSpace));
+        let failed = run(&Workload { order, ..writes(64) }, &mut target);
+        assert_eq!(failed.status, Status::Failed);
+        let outcome = run(&reads(64), &mut target);
+        assert_eq!((outcome.status, outcome.bytes), (Status::Done, 64 * 512));
+        assert_eq!(target.log().matches("open-layout").count(), 2);
+    }
+}
+
+/// A block that failed and was passed over is a hole.
+#[test]
+fn a_file_with_a_hole_is_laid_out_again() {
+    let clock = VirtualClock::new();
+    let mut target = Ram::new(&clock);
+    target.upsets.insert(5, Upset::Fail(FaultKind::Io));
+    run(&Workload { max_errors: 1, ..writes(8) }, &mut target);
+    run(&reads(8), &mut target);
+    assert_eq!(target.log().matches("open-layout").count(), 1);
+}
+
+/// What is left of a block at the end is never written, and so never missed.
+#[test]
+fn a_file_of_whole_blocks_serves_a_region_that_is_none() {
+    let clock = VirtualClock::new();
+    let mut target = Ram::new(&clock);
+    let size = Some(10 * 512 + 100);
+    run(&Workload { size_bytes: size, file_bytes: size, ..writes(0) }, &mut target);
+    let outcome = run(&Workload { file_bytes: size, ..reads(1) }, &mut target);
+    assert_eq!((outcome.status, outcome.bytes), (Status::Done, 10 * 512));
+    assert!(!target.log().contains("open-layout"));
+}
+
+#[test]
+fn a_warm_up_that_does_not_end_is_no_measurement() {
+    let clock = VirtualClock::new();
+    let mut target = Ram::new(&clock);
+    let (mut buf, mut meters) = (vec![0; 512], Meters::boxed());
+    let workload = Workload { warm_up: 1, ..writes(10) };
+    let outcome = Runner::new(&clock, &mut buf, &mut meters).run(&workload, &mut target, &mut StopAfter(4));
+    assert_eq!((outcome.status, outcome.bytes, outcome.repeats.len()), (Status::Interrupted, 0, 0));
+    assert!(outcome.ops.is_empty());
+}
+
+#[test]
 fn stalls_are_counted() {
     let clock = VirtualClock::new();
     let mut target = Ram::new(&clock);
@@ -446,10 +608,10 @@ fn checking_the_last_block_costs_no_measured_time_either() {
         let mut target = Ram::new(&clock);
         let (mut buf, mut meters) = (vec![0; 64 * 1024], Meters::boxed());
         let outcome = Runner::new(BusyClock(&clock), &mut buf, &mut meters).run(&workload, &mut target, &mut ());
-        // An operation spans one tick, from its first reading to its second; so does a drain, and a sync two, with the
-        // reading before it.
+        // An operation spans one tick, from its first reading to its second; a drain and a sync two, with the reading
+        // before theirs, which ends the check.
         let latencies: u64 = outcome.ops.iter().map(|stats| stats.latency_ns.sum).sum();
-        let drain = if workload.drain { DRAIN_NS + tick } else { 0 };
+        let drain = if workload.drain { DRAIN_NS + 2 * tick } else { 0 };
         assert_eq!(outcome.elapsed_ns, latencies + drain + syncs * tick);
     }
 }

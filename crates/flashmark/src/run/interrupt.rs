@@ -2,6 +2,9 @@
 
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use flashmark_host::leftovers;
 
@@ -35,8 +38,18 @@ fn stop(code: i32) {
     }
 }
 
+/// How long the removal of test files may hold up the end.
+const PATIENCE: Duration = Duration::from_secs(1);
+
 fn end(code: i32) -> ! {
-    leftovers::remove_all_now();
+    // In a thread of its own: removing a file waits for a write to it that hangs in the kernel.
+    let (done, is_done) = mpsc::channel();
+    thread::spawn(move || {
+        leftovers::remove_all_now();
+        // Nobody waits any more after the time is up.
+        let _ = done.send(());
+    });
+    let _ = is_done.recv_timeout(PATIENCE);
     process::exit(code)
 }
 

@@ -115,15 +115,16 @@ fn draw(shared: &Shared, unit: RateUnit) {
         bar.set_style(style.progress_chars("█▌ "));
     }
     while !shared.ended.load(Ordering::Relaxed) {
-        {
+        // Copied out: a terminal that takes nothing must not hold the lock that the measuring thread needs.
+        let (title, step, elapsed) = {
             let now = shared.now();
-            let moved = shared.moved.load(Ordering::Relaxed);
-            let elapsed = now.since.elapsed();
-            let share = now.step.map_or(0.0, |step| share(step, moved, elapsed));
-            bar.set_position((share * WHOLE as f64) as u64);
-            // What matters most comes first: a narrow terminal cuts the end off.
-            bar.set_message(format!("{} · {}", message(now.step, moved, elapsed, share, unit), now.title));
-        }
+            (now.title.clone(), now.step, now.since.elapsed())
+        };
+        let moved = shared.moved.load(Ordering::Relaxed);
+        let share = step.map_or(0.0, |step| share(step, moved, elapsed));
+        bar.set_position((share * WHOLE as f64) as u64);
+        // What matters most comes first: a narrow terminal cuts the end off.
+        bar.set_message(format!("{} · {title}", message(step, moved, elapsed, share, unit)));
         thread::park_timeout(REDRAW);
     }
     bar.finish_and_clear();

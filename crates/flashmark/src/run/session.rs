@@ -6,8 +6,8 @@ use anyhow::{anyhow, bail};
 use flashmark_core::environment::Environment;
 use flashmark_core::record::{OpKind, Outcome, Record, RunInfo, SCHEMA, Status, TargetInfo, Warning, WarningCode};
 use flashmark_core::runner::{Meters, Runner, buffer_bytes};
-use flashmark_core::target::{Fault, Ownership, Target as _};
-use flashmark_core::workload::{FileMode, Workload};
+use flashmark_core::target::Fault;
+use flashmark_core::workload::Workload;
 use flashmark_host::buffer::AlignedBuffer;
 use flashmark_host::clock::{MonotonicClock, SleepWatch};
 use flashmark_host::device::Refusal;
@@ -44,6 +44,9 @@ impl Session {
     /// # Errors
     /// [`TargetError`], and [`Ended::Refused`] for a target that must not be written in spite of consent.
     pub fn open(plan: &Plan, args: &RunArgs, interrupt: Interrupt) -> anyhow::Result<Self> {
+        let needed = plan.workloads.iter().map(buffer_bytes).max().unwrap_or(0).max(LAYOUT_BYTES);
+        let buffer = AlignedBuffer::new(needed)
+            .ok_or_else(|| anyhow!("there is no memory for a buffer of {needed} bytes: make block smaller"))?;
         let mut targets = Vec::new();
         for name in &plan.info.targets {
             let path = Path::new(name);
@@ -57,16 +60,18 @@ impl Session {
             }
             let may_write = target.may_write();
             for workload in plan.workloads.iter().filter(|workload| may_write || !workload.writes()) {
-                if let Err(fault) = target.check(workload) {
-                    bail!("{name}: {}: {fault}", workload.name);
+                let fit = target.check(workload).map_err(|fault| anyhow!("{name}: {}: {fault}", workload.name))?;
+                // A suite's size is cut down to that of a smaller file or device; one that the user asked for is not.
+                if let Some(wanted) = fit.cut_from.filter(|_| plan.sets("size") || plan.sets("file-size")) {
+                    bail!(
+                        "{name} has {} bytes, less than the {wanted} asked for: make size or file-size smaller, or give \
+                         --file-size all",
+                        fit.region_bytes
+                    );
                 }
-                check_size(plan, name, &mut target, workload)?;
             }
             targets.push((name.clone(), target));
         }
-        let needed = plan.workloads.iter().map(buffer_bytes).max().unwrap_or(0).max(LAYOUT_BYTES);
-        let buffer = AlignedBuffer::new(needed)
-            .ok_or_else(|| anyhow!("there is no memory for a buffer of {needed} bytes: make block smaller"))?;
         Ok(Self {
             targets,
             writes_only: !plan.workloads.iter().any(|workload| !workload.writes()),
@@ -86,7 +91,8 @@ impl Session {
 
     /// Runs all that is not done yet, and gives every record of the run.
     pub fn measure(&mut self, plan: &Plan, mut file: Option<RunFile>) -> Measured {
-        let mut measured = Measured { records: plan.done.values().cloned().collect(), file_failed: false };
+        let mut measured =
+            Measured { records: plan.done.values().cloned().collect(), file_failed: false, left_behind: false };
         let per_target = plan.workloads.len();
         for nth in 0..self.targets.len() {
             let mut gone = false;
@@ -115,6 +121,22 @@ impl Session {
         measured.records = newest_of_each(measured.records);
         measured.records.sort_by_key(|record| record.run.index);
         measured
+    }
+
+    /// Ends the use of all targets; false if a test file could not be removed, which is told.
+    pub fn finish(self) -> bool {
+        let mut all_removed = true;
+        for (name, target) in self.targets {
+            let path = target.path().to_owned();
+            if let Err(error) = target.finish() {
+                all_removed = false;
+                say(format_args!(
+                    "{name}: cannot remove the test file {}: {error}; remove it by hand, or with flashmark clean",
+                    path.display()
+                ));
+            }
+        }
+        all_removed
     }
 
     fn one(&mut self, plan: &Plan, nth: usize, index: u32, workload: &Workload, gone: bool) -> Record {
@@ -174,23 +196,6 @@ fn skipped(why: String) -> Outcome {
 fn did_not_start(fault: Fault) -> Outcome {
     let failed = flashmark_core::record::FailedOp { op: OpKind::Open, offset: 0, fault };
     Outcome { fault_count: 1, faults: vec![failed], ..Outcome::not_run(Status::Failed) }
-}
-
-/// A suite's size is cut down to that of a smaller file or device; one that the user asked for is not.
-fn check_size(plan: &Plan, name: &str, target: &mut HostTarget, workload: &Workload) -> anyhow::Result<()> {
-    let Some(wanted) = workload.file_bytes.filter(|_| plan.sets("size") || plan.sets("file-size")) else {
-        return Ok(());
-    };
-    if target.ownership() == Ownership::Own || workload.file == FileMode::Append {
-        return Ok(());
-    }
-    let len = target.len_bytes()?;
-    if wanted <= len {
-        return Ok(());
-    }
-    bail!(
-        "{name} has {len} bytes, less than the {wanted} asked for: make size or file-size smaller, or give --file-size all"
-    )
 }
 
 /// Refuses to go on with a run on other storage than it began on: another directory of that name, another card.

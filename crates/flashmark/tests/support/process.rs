@@ -145,6 +145,12 @@ impl Running {
         let _ = rustix::process::kill_process(pid, signal);
     }
 
+    /// How many bytes it has written so far, to whatever (proc(5), `wchar`).
+    pub fn written_bytes(&self) -> u64 {
+        let text = std::fs::read_to_string(format!("/proc/{}/io", self.child.id())).unwrap_or_default();
+        text.lines().find_map(|line| line.strip_prefix("wchar: ")?.parse().ok()).unwrap_or(0)
+    }
+
     /// How many times it has `path` open.
     pub fn times_open(&self, path: &Path) -> usize {
         let fds = std::fs::read_dir(format!("/proc/{}/fd", self.child.id()));

@@ -50,7 +50,9 @@ impl Engine for Tokio {
     fn open(&mut self, path: &Path, how: &OpenOptions) -> io::Result<()> {
         self.close()?;
         let options = tokio::fs::OpenOptions::from(how.clone());
-        let file = self.runtime.block_on(options.open(path))?;
+        let mut file = self.runtime.block_on(options.open(path))?;
+        // One operation is one call, whatever its size: tokio would cut it into pieces of 2 MiB.
+        file.set_max_buf_size(usize::MAX);
         self.open = Some(Open { file, position: 0 });
         Ok(())
     }
@@ -103,10 +105,12 @@ impl Engine for Tokio {
     fn with_file(&mut self, look: &mut dyn FnMut(&std::fs::File) -> io::Result<()>) -> io::Result<()> {
         let Open { mut file, position } = self.open.take().ok_or_else(not_open)?;
         self.runtime.block_on(async {
-            file.flush().await?;
+            let flushed = file.flush().await;
             let plain = file.into_std().await;
-            let result = look(&plain);
-            self.open = Some(Open { file: File::from_std(plain), position });
+            let result = flushed.and_then(|()| look(&plain));
+            let mut file = File::from_std(plain);
+            file.set_max_buf_size(usize::MAX);
+            self.open = Some(Open { file, position });
             result
         })
     }

@@ -1,6 +1,14 @@
 //! Small questions to the system about a path.
 
 use std::path::Path;
+#[cfg(target_os = "linux")]
+use std::path::PathBuf;
+
+/// A path that leads to an open file itself, whatever has become of its name: proc(5). Opening it takes flags of one's own.
+#[cfg(target_os = "linux")]
+pub(super) fn same_file(file: &std::fs::File) -> PathBuf {
+    format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(file)).into()
+}
 
 /// How many bytes a file or device has now.
 pub(super) fn len_bytes(path: &Path) -> std::io::Result<u64> {

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use flashmark_core::record::{TargetKind, Warning, WarningCode};
-use flashmark_core::target::Target as _;
+use flashmark_core::record::{Doubts, TargetKind, Warning, WarningCode};
+use flashmark_core::target::{Moved, Target as _};
 use flashmark_core::workload::{Order, Workload};
 
 use super::{Access, DirectState, HostTarget, direct};
@@ -57,21 +57,21 @@ pub(super) struct Before {
 
 impl HostTarget {
     /// Before a repeat: where it reads, empties the cache of the file, and says what could not be emptied.
-    pub(super) fn look_before(&mut self, workload: &Workload, warnings: &mut Vec<Warning>) {
+    pub(super) fn look_before(&mut self, workload: &Workload, doubts: &mut Doubts) {
         self.before = Before::default();
         if workload.reads() {
-            self.drop_and_check(warnings);
+            self.drop_and_check(doubts);
         }
         if workload.writes() && self.direct == DirectState::Direct && !direct::is_told(&self.io_path) {
             self.before.dirtied_pages = sys::dirtied_pages();
         }
     }
 
-    fn drop_and_check(&mut self, warnings: &mut Vec<Warning>) {
+    fn drop_and_check(&mut self, doubts: &mut Doubts) {
         if self.truth.memory {
             if self.direct == DirectState::Buffered {
                 let message = format!("served from memory: {}", self.truth.memory_why());
-                warnings.push(Warning::new(WarningCode::PageCache, message));
+                doubts.add(WarningCode::PageCache, message);
             }
             return;
         }
@@ -94,49 +94,43 @@ impl HostTarget {
                          another program?)",
                         residency.percent()
                     );
-                    warnings.push(Warning::new(WarningCode::PageCache, message));
+                    doubts.add(WarningCode::PageCache, message);
                 }
             }
             (Err(error), _) => {
                 let message = format!("whether reads come from the page cache is unknown: {error}");
-                warnings.push(Warning::new(WarningCode::PageCache, message));
+                doubts.add(WarningCode::PageCache, message);
             }
             (Ok(()), None) => {}
         }
         if let Some(percent) = holes.filter(|_| !matches!(self.access, Access::Own(_))) {
             let message = format!("{percent} % of the file are holes: reading them reads no medium");
-            warnings.push(Warning::new(WarningCode::Sparse, message));
+            doubts.add(WarningCode::Sparse, message);
         }
     }
 
     /// After a repeat: direct I/O must have left no trace in the cache, and buffered reads must not have met their own.
-    pub(super) fn look_after(
-        &mut self,
-        workload: &Workload,
-        moved_bytes: u64,
-        region_bytes: u64,
-        warnings: &mut Vec<Warning>,
-    ) {
+    pub(super) fn look_after(&mut self, workload: &Workload, moved: Moved, doubts: &mut Doubts) {
         if self.truth.memory {
             return;
         }
         if self.direct == DirectState::Direct {
-            let found = if workload.reads() { self.pages_left_by_reads(moved_bytes, region_bytes) } else { None };
-            if let Some(why) = found.or_else(|| self.pages_dirtied_by_writes(workload, moved_bytes)) {
-                warnings.push(Warning::new(WarningCode::NotDirect, format!("not direct: {why}")));
-                self.direct = DirectState::Not(why);
+            let found = if workload.reads() { self.pages_left_by_reads(moved) } else { None };
+            if let Some(why) = found.or_else(|| self.pages_dirtied_by_writes(workload, moved)) {
+                doubts.add(WarningCode::NotDirect, format!("not direct: {why}"));
+                self.found_buffered = Some(why);
             }
-        } else if workload.reads() && meets_itself(workload.order, moved_bytes, region_bytes) {
-            warnings.push(Warning::new(
+        } else if workload.reads() && meets_itself(workload.order, moved) {
+            doubts.add(
                 WarningCode::PageCache,
                 "served from the page cache in part: blocks were read more than once through the cache (use direct I/O, \
                  or a larger file-size)",
-            ));
+            );
         }
     }
 
     /// Why the reads were not direct, if they filled the cache.
-    fn pages_left_by_reads(&mut self, moved_bytes: u64, region_bytes: u64) -> Option<String> {
+    fn pages_left_by_reads(&mut self, moved: Moved) -> Option<String> {
         let bytes = self.len_bytes().unwrap_or(0);
         let mut found = None;
         let _ = self.look(|file| {
@@ -146,7 +140,7 @@ impl HostTarget {
         let now = found?;
         let grown = now.resident_pages.saturating_sub(self.before.resident_pages);
         let page_bytes = bytes.checked_div(now.pages.max(1)).unwrap_or(4096).max(1);
-        let touched = moved_bytes.min(region_bytes) / page_bytes;
+        let touched = moved.bytes.min(moved.region_bytes) / page_bytes;
         // A few pages are others' doing (a partition scanner, say); a share of what was read is not.
         (grown > 16 && grown > touched / 20).then(|| {
             format!("the kernel answered direct I/O through its cache ({grown} of {touched} pages read are cached now)")
@@ -156,38 +150,39 @@ impl HostTarget {
     /// Why the writes were not direct, if they dirtied the cache: on file systems that fall back to it without a word (a
     /// btrfs with checksums, since Linux 6.15). The count is the machine's, so that only nearly all of what was written
     /// means anything.
-    fn pages_dirtied_by_writes(&self, workload: &Workload, moved_bytes: u64) -> Option<String> {
+    fn pages_dirtied_by_writes(&self, workload: &Workload, moved: Moved) -> Option<String> {
         let dirtied = sys::dirtied_pages()?.saturating_sub(self.before.dirtied_pages?);
-        let written = moved_bytes / sys::page_bytes() / 100 * u64::from(100 - workload.read_percent.min(100));
+        let written = moved.bytes / sys::page_bytes() / 100 * u64::from(100 - workload.read_percent.min(100));
         (written >= 64 && dirtied >= written / 10 * 9).then(|| {
             format!("the kernel put direct writes into its cache (about {} of {written} pages)", dirtied.min(written))
         })
     }
 
-    pub(super) fn preallocate(&mut self, bytes: u64, warnings: &mut Vec<Warning>) {
+    pub(super) fn preallocate(&mut self, bytes: u64, doubts: &mut Doubts) {
         if let Err(error) = self.look(|file| sys::preallocate(file, bytes)) {
             let message = format!("the file's space could not be reserved: {error}");
-            warnings.push(Warning::new(WarningCode::Skipped, message));
+            doubts.add(WarningCode::Skipped, message);
         }
     }
 }
 
 /// Whether buffered reads in this order met blocks that they had read before.
-fn meets_itself(order: Order, moved_bytes: u64, region_bytes: u64) -> bool {
+fn meets_itself(order: Order, moved: Moved) -> bool {
     match order {
-        Order::Sequential | Order::RandomOnce => moved_bytes > region_bytes,
+        Order::Sequential | Order::RandomOnce => moved.bytes > moved.region_bytes,
         // By chance a tenth of the reads repeat a block when a fifth of the blocks were read.
-        Order::Random => moved_bytes > region_bytes / 5,
+        Order::Random => moved.bytes > moved.region_bytes / 5,
         Order::Zipf { .. } => true,
     }
 }
 
-/// How much of a file has no blocks, in percent; `None` below one percent, or where it cannot be told.
+/// How much of a file has no blocks, in percent; `None` without holes, or where it cannot be told. Few blocks alone are no
+/// holes: a file system that compresses needs few.
 fn holes_percent(file: &std::fs::File) -> Option<u64> {
     let metadata = file.metadata().ok().filter(std::fs::Metadata::is_file)?;
-    let allocated = sys::allocated_bytes(&metadata)?;
-    let missing = metadata.len().checked_sub(allocated)?;
-    Some(missing * 100 / metadata.len().max(1)).filter(|percent| *percent > 0)
+    let missing = metadata.len().checked_sub(sys::allocated_bytes(&metadata)?)?;
+    let percent = missing * 100 / metadata.len().max(1);
+    (percent > 0 && sys::has_hole(file, metadata.len())).then_some(percent)
 }
 
 #[cfg(target_os = "linux")]
@@ -210,6 +205,11 @@ mod sys {
     /// Reserves space without changing the length, as a program that knows its file's size does.
     pub(super) fn preallocate(file: &File, bytes: u64) -> io::Result<()> {
         Ok(fallocate(file, FallocateFlags::KEEP_SIZE, 0, bytes)?)
+    }
+
+    /// Whether the file system knows of a hole before the file's end (lseek(2), `SEEK_HOLE`).
+    pub(super) fn has_hole(file: &File, len: u64) -> bool {
+        rustix::fs::seek(file, rustix::fs::SeekFrom::Hole(0)).is_ok_and(|at| at < len)
     }
 
     pub(super) fn allocated_bytes(metadata: &Metadata) -> Option<u64> {
@@ -237,5 +237,9 @@ mod sys {
 
     pub(super) fn allocated_bytes(_: &Metadata) -> Option<u64> {
         None
+    }
+
+    pub(super) fn has_hole(_: &File, _: u64) -> bool {
+        false
     }
 }

@@ -4,11 +4,11 @@
 
 use std::io;
 
-use flashmark_core::record::{Form, OpStats, Record, TargetKind, rate_bytes_per_s};
+use flashmark_core::record::{OpStats, Reached, Record, rate_bytes_per_s};
 use flashmark_core::workload::{Order, SyncPolicy};
 
 use super::{Format, FormatError, Style};
-use crate::rows::{is_main, op_name, reached_name, status_name};
+use crate::rows::is_main;
 
 /// The format.
 pub(super) struct Csv;
@@ -21,10 +21,10 @@ const COLUMNS: [Column; 39] = [
     ("run_id", |r, _| r.run.id.clone()),
     ("index", |r, _| r.run.index.to_string()),
     ("suite", |r, _| r.run.suite.clone()),
-    ("form", |r, _| form(r.run.form).into()),
+    ("form", |r, _| r.run.form.name().into()),
     ("started_at", |r, _| r.started_at.clone()),
     ("target", |r, _| r.target.name.clone()),
-    ("target_kind", |r, _| target_kind(r.target.kind).into()),
+    ("target_kind", |r, _| r.target.kind.name().into()),
     ("label", |r, _| r.target.label.clone()),
     ("engine", |r, _| r.target.engine.clone()),
     ("direct", |r, _| optional(r.target.direct)),
@@ -35,10 +35,10 @@ const COLUMNS: [Column; 39] = [
     ("queue_depth", |r, _| r.workload.queue_depth.to_string()),
     ("sync", |r, _| sync(r.workload.sync)),
     ("repeats", |r, _| r.outcome.repeats.len().to_string()),
-    ("status", |r, _| status_name(r.outcome.status).into()),
-    ("reached", |r, _| r.outcome.reached.map_or("", reached_name).into()),
+    ("status", |r, _| r.outcome.status.name().into()),
+    ("reached", |r, _| r.outcome.reached.map_or("", Reached::name).into()),
     ("elapsed_ns", |r, _| r.outcome.elapsed_ns.to_string()),
-    ("op", |_, op| op.map_or("", |op| op_name(op.op)).into()),
+    ("op", |_, op| op.map_or("", |op| op.op.name()).into()),
     ("count", |_, op| optional(op.map(|op| op.count))),
     ("bytes", |_, op| optional(op.map(|op| op.bytes))),
     ("rate_bytes_per_s", |r, op| optional(timed(r, op).map(|op| rate_bytes_per_s(op.bytes, r.outcome.elapsed_ns)))),
@@ -109,23 +109,6 @@ fn timed<'a>(record: &Record, op: Option<&'a OpStats>) -> Option<&'a OpStats> {
 fn iops(count: u64, elapsed_ns: u64) -> String {
     let milli = u128::from(count) * 1_000_000_000_000 / u128::from(elapsed_ns.max(1));
     format!("{}.{:03}", milli / 1000, milli % 1000)
-}
-
-const fn form(form: Form) -> &'static str {
-    match form {
-        Form::Corrected => "corrected",
-        Form::Compat => "compat",
-    }
-}
-
-const fn target_kind(kind: TargetKind) -> &'static str {
-    match kind {
-        TargetKind::Directory => "directory",
-        TargetKind::File => "file",
-        TargetKind::Device => "device",
-        TargetKind::Lab => "lab",
-        TargetKind::Board => "board",
-    }
 }
 
 fn order(order: Order) -> String {

@@ -10,12 +10,15 @@
 //! scales the size only, though it calls the rate `Mb/s`; the corrected form scales both.
 //!
 //! Where the original sums whole microseconds (`gettimeofday`), the sum is exact to the nanosecond here.
+//!
+//! In the corrected form `time` is the elapsed time instead of the sum of the calls: what the form syncs, it syncs inside
+//! the time, and a rate without that would be the rate of something else than `size` bytes on the medium.
 
 use std::io;
 
 use flashmark_core::record::{Form, OpStats, Record, Status};
 
-use super::{Format, FormatError, Style};
+use super::{Format, FormatError, Style, whole_ns};
 use crate::figures::printable;
 use crate::rows::is_main;
 
@@ -66,7 +69,8 @@ fn name(record: &Record) -> String {
 fn row(record: &Record, op: &OpStats, bits: bool) -> String {
     let (unit, multiplier) = if bits { ("b", 8_u8) } else { ("B", 1) };
     let size_bytes = record.workload.block_bytes;
-    let average_us = op.latency_ns.sum as f64 / 1000.0 / op.count as f64;
+    let time_ns = whole_ns(record.run.form, op.latency_ns.sum, record.outcome.elapsed_ns);
+    let average_us = time_ns as f64 / 1000.0 / op.count as f64;
     // Multiplied and divided in the original's order: floats are not associative.
     let mut speed = f64::from(size_bytes) / average_us / (1024.0 * 1024.0) * (1000.0 * 1000.0);
     if record.run.form == Form::Corrected {
@@ -118,25 +122,46 @@ mod tests {
         assert!(text.ends_with("n] (2x)    0.000 ms    64.00 kB        inf MB/s\n"), "{text:?}");
     }
 
-    #[test]
-    fn bits_scale_the_size_only_as_in_the_original() {
-        let style = Style { bits: true, ..Style::default() };
-        insta::assert_snapshot!(shown(&EspIdf, &samples::esp_idf(Form::Compat), &style), @r"
-        [SPI FATFS (new file): write target size                ] (2x) 1053.682 ms   512.00 kb      0.059 Mb/s
-        [SPI FATFS (new file): read target size                 ] (2x)    8.124 ms   512.00 kb      7.693 Mb/s
-        [SPI FATFS: write more than target size                 ] (2x) 1259.972 ms   614.40 kb      0.060 Mb/s
-        [SD: read tiny size                                     ] (2x)    0.585 ms     1.99 kb      0.416 Mb/s
-        ");
+    /// The numbers of a row: milliseconds, kB and MB/s.
+    fn figures(row: &str) -> [f64; 3] {
+        let (_, rest) = row.split_once("x) ").unwrap();
+        let words: Vec<&str> = rest.split_whitespace().collect();
+        [0, 2, 4].map(|nth| words[nth].parse().unwrap())
     }
 
+    /// A sync inside the time is in the mean and in the rate, as in every other format.
     #[test]
-    fn bits_scale_both_in_the_corrected_form() {
-        let style = Style { bits: true, ..Style::default() };
-        insta::assert_snapshot!(shown(&EspIdf, &samples::esp_idf(Form::Corrected), &style), @r"
-        [SPI FATFS (new file): write target size                ] (2x) 1053.682 ms   512.00 kb      0.475 Mb/s
-        [SPI FATFS (new file): read target size                 ] (2x)    8.124 ms   512.00 kb     61.546 Mb/s
-        [SPI FATFS: write more than target size                 ] (2x) 1259.972 ms   614.40 kb      0.476 Mb/s
-        [SD: read tiny size                                     ] (2x)    0.585 ms     1.99 kb      3.327 Mb/s
-        ");
+    fn the_corrected_form_shows_the_elapsed_time() {
+        let records = samples::esp_idf(Form::Corrected);
+        let text = shown(&EspIdf, &records, &Style::default());
+        assert_eq!(text.lines().count(), records.len() - 1, "one failed");
+        for (row, record) in text.lines().zip(&records) {
+            let outcome = &record.outcome;
+            let [mean_ms, _, rate] = figures(row);
+            assert!((mean_ms - outcome.elapsed_ns as f64 / 2.0 / 1e6).abs() < 0.001, "{row}");
+            let exact = outcome.bytes as f64 / outcome.elapsed_ns as f64 * 1e9 / f64::from(1 << 20);
+            assert!((rate - exact).abs() < 0.001, "{row}");
+        }
+        insta::assert_snapshot!(
+            text.lines().next().unwrap(),
+            @"[SPI FATFS (new file): write target size                ] (2x) 1303.682 ms    64.00 kB      0.048 MB/s"
+        );
+    }
+
+    /// The original forgets the rate.
+    #[test]
+    fn bits_scale_the_rate_in_the_corrected_form_alone() {
+        for (form, factor) in [(Form::Compat, 1.0), (Form::Corrected, 8.0)] {
+            let rows = |bits| shown(&EspIdf, &samples::esp_idf(form), &Style { bits, ..Style::default() });
+            for (in_bits, in_bytes) in rows(true).lines().zip(rows(false).lines()) {
+                assert!(in_bits.contains(" kb ") && in_bits.ends_with(" Mb/s"), "{in_bits}");
+                let ([mean_ms, size, rate], [mean_ms_before, size_before, rate_before]) =
+                    (figures(in_bits), figures(in_bytes));
+                assert_eq!(mean_ms, mean_ms_before);
+                // What is compared is rounded to the last digit printed.
+                assert!((size - size_before * 8.0).abs() < 0.05, "{in_bits} for {in_bytes}");
+                assert!((rate - rate_before * factor).abs() < 0.005, "{in_bits} for {in_bytes}");
+            }
+        }
     }
 }

@@ -168,19 +168,11 @@ mod tests {
     #[test]
     fn a_test_that_failed_ends_as_in_the_sketch() {
         let mut records = samples::sdfat();
+        let whole = shown(&SdFat, &records, &Style::default());
         records[0].outcome.status = Status::Failed;
         records[0].outcome.repeats[1].bytes -= 4096;
-        insta::assert_snapshot!(shown(&SdFat, &records, &Style::default()), @r"
-        File size 5 MB
-        Buffer size 4096 bytes
-        Starting write test, please wait.
-
-        write speed and latency
-        speed,max,min,avg
-        KB/Sec,usec,usec,usec
-        957.67,12269,4088,4272
-        error: write failed
-        ");
+        let (first_pass, _) = whole.split_once("964.70,").unwrap();
+        assert_eq!(shown(&SdFat, &records, &Style::default()), format!("{first_pass}error: write failed\n"));
     }
 
     #[test]

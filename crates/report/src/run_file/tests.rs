@@ -56,9 +56,8 @@ fn an_empty_file_is_taken() {
 }
 
 #[test]
-fn a_directory_or_a_missing_parent_is_an_error_with_its_name() {
+fn a_missing_parent_is_an_error_with_its_name() {
     let dir = TempDir::new().unwrap();
-    assert!(matches!(RunFile::create(dir.path()), Err(RunFileError::Open { .. })));
     let message = RunFile::create(&dir.path().join("no/run.jsonl")).unwrap_err().to_string();
     assert!(message.starts_with("cannot open ") && message.contains("no/run.jsonl"), "{message}");
     let message = RunFile::resume(&dir.path().join("run.jsonl")).unwrap_err().to_string();
@@ -303,8 +302,60 @@ fn a_line_without_end_does_not_fill_the_memory() {
     assert!(matches!(read_records(endless), Err(ReadError::LineTooLong { line: 1 })));
 }
 
+/// Neither for a new run nor for an old one.
+#[track_caller]
+fn unsuitable(path: &Path, is: &str) {
+    for result in [RunFile::create(path).err(), RunFile::resume(path).err()] {
+        let error = result.unwrap();
+        assert!(matches!(error, RunFileError::Unsuitable { .. }), "{error:?}");
+        let wanted = format!("{} is {is}, and a run file is a regular file or a pipe: name a", path.display());
+        assert!(error.to_string().starts_with(&wanted), "{error}");
+    }
+}
+
+#[test]
+fn a_directory_is_no_run_file() {
+    let dir = TempDir::new().unwrap();
+    unsuitable(dir.path(), "a directory");
+}
+
+/// Of disks the tests of the whole program tell: they need one that may be lost.
+#[cfg(unix)]
+#[test]
+fn a_device_is_no_run_file() {
+    let dir = TempDir::new().unwrap();
+    // It takes all bytes and keeps none, but so does a watchdog.
+    let zero = Path::new("/dev/zero");
+    if zero.exists() {
+        unsuitable(zero, "a device that is no terminal");
+        let link = dir.path().join("run.jsonl");
+        std::os::unix::fs::symlink(zero, &link).unwrap();
+        unsuitable(&link, "a device that is no terminal");
+    }
+}
+
+#[cfg(unix)]
 #[test]
 fn a_pipe_can_be_written_to() {
+    let dir = TempDir::new().unwrap();
+    let pipe = dir.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    let reader = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || fs::read(pipe).unwrap()
+    });
+    let records = samples::mixed_bag();
+    let mut run = RunFile::create(&pipe).unwrap();
+    records.iter().for_each(|record| run.append(record).unwrap());
+    drop(run);
+    assert_eq!(reader.join().unwrap(), lines(&records));
+    // Nobody reads or writes it: opening it would wait for ever.
+    assert!(matches!(RunFile::resume(&pipe), Err(RunFileError::NotAFile { .. })));
+}
+
+#[test]
+fn what_keeps_nothing_can_be_written_to() {
     // `/dev/null` and `/dev/full` stand for all that cannot be synced or cut.
     let null = Path::new("/dev/null");
     if null.exists() {
