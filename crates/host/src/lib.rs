@@ -5,7 +5,7 @@
 //! * [`consent`], [`device`]: what may be overwritten, and what must not be;
 //! * [`cache`]: what the page cache holds, and dropping it;
 //! * [`environment`]: what a result was measured with;
-//! * [`leftovers`]: test files, and what killed runs left of them;
+//! * [`test_file`], [`leftovers`]: test files, and what killed runs left of them;
 //! * [`signals`]: which of them the process was told to ignore;
 //! * [`clock`], [`buffer`]: time, and memory that direct I/O takes.
 //!
@@ -21,3 +21,4 @@ pub mod environment;
 pub mod leftovers;
 pub mod signals;
 pub mod target;
+pub mod test_file;

@@ -23,7 +23,7 @@ use crate::consent::ConsentArgs;
 use crate::device::{self, Claim, Refusal};
 use crate::engine::{self, Engine};
 use crate::environment::{self, Collect};
-use crate::leftovers::TestFile;
+use crate::test_file::TestFile;
 
 pub use open_error::TargetError;
 use system::{free_bytes, is_block_device, len_bytes};

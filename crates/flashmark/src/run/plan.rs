@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{anyhow, bail};
 use flashmark_core::record::{Form, Record, RunInfo, Status};
 use flashmark_core::workload::{Verify, Workload};
-use flashmark_host::leftovers::random_id;
+use flashmark_host::test_file::random_id;
 use flashmark_suite::{Settings, Source, Suite, digest};
 
 use crate::args::RunArgs;
