@@ -125,8 +125,11 @@ impl Session {
 
     /// Ends the use of all targets; false if a test file could not be removed, which is told.
     pub fn finish(self) -> bool {
+        let Self { targets, progress, .. } = self;
+        // The bar goes first, so that no message stands in it.
+        drop(progress);
         let mut all_removed = true;
-        for (name, target) in self.targets {
+        for (name, target) in targets {
             let path = target.path().to_owned();
             if let Err(error) = target.finish() {
                 all_removed = false;
