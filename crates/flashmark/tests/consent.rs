@@ -83,6 +83,60 @@ fn a_mounted_device_is_refused_in_spite_of_consent() {
     assert_eq!(std::fs::read_to_string(ext4.path().join("holiday.jpg")).unwrap(), "sea");
 }
 
+/// A device that nobody uses can have its bytes where somebody else's are.
+#[test]
+fn a_device_whose_bytes_are_mounted_elsewhere_is_refused() {
+    if !can_run(true, EXT4_NEEDS) {
+        return;
+    }
+    let ext4 = Ext4::new(8 << 20);
+    let mounted = &ext4.device.node;
+    std::fs::write(ext4.path().join("holiday.jpg"), "sea").unwrap();
+    sh(&format!("sync -f {}", ext4.path().display()));
+    let before = std::fs::read(mounted).unwrap();
+    for backing in [&ext4.device.image.path, mounted] {
+        let other = Attached::to(backing);
+        let ran = run(&other.0).words(WRITE).words("--destroy").arg(&other.0).exits(3).printed_nothing();
+        ran.says(&[&other.0, "below it", mounted.to_str().unwrap(), "mounted", ext4.path().to_str().unwrap()]);
+    }
+    assert!(std::fs::read(mounted).unwrap() == before, "not a byte is changed");
+    // A file on that file system is in nobody's way, nor is a device on the file.
+    let inside = ext4.path().join("inside.img");
+    std::fs::write(&inside, somebodys_data(1 << 20)).unwrap();
+    run(&inside).words(WRITE).words("--destroy").arg(&inside).exits(0);
+    let free = Attached::to(&inside);
+    run(&free.0).words(WRITE).words("--destroy").arg(&free.0).exits(0);
+}
+
+/// A loop device on something that stays.
+struct Attached(String);
+
+impl Attached {
+    fn to(backing: &std::path::Path) -> Self {
+        Self(sh(&format!("losetup -f --show {}", backing.display())))
+    }
+}
+
+impl Drop for Attached {
+    fn drop(&mut self) {
+        support::try_sh(&format!("losetup -d {}", self.0));
+    }
+}
+
+#[test]
+fn a_locked_device_is_refused() {
+    if !can_run(true, &["losetup"]) {
+        return;
+    }
+    let device = Loop::new(Image::new(1 << 20));
+    let lock = std::fs::File::open(&device.node).unwrap();
+    lock.lock_shared().unwrap();
+    let ran = run(&device.node).words(WRITE).words("--destroy").arg(&device.node).exits(3).printed_nothing();
+    ran.says(&[device.node.to_str().unwrap(), "is locked by another program"]);
+    drop(lock);
+    run(&device.node).words(WRITE).words("--destroy").arg(&device.node).exits(0);
+}
+
 #[test]
 fn a_device_with_a_mounted_partition_is_refused() {
     if !can_run(true, &["losetup", "sfdisk", "partx", "mkfs.ext4", "mount"]) {

@@ -6,6 +6,7 @@
 mod card;
 mod device;
 mod file_system;
+mod layers;
 mod lower;
 mod system;
 
@@ -15,7 +16,7 @@ use flashmark_core::environment::Environment;
 use flashmark_core::record::{Warning, WarningCode};
 
 pub use device::{describe_device, model_of};
-pub use file_system::{Mount, device_of_mount, mount_of};
+pub use file_system::{Mount, device_below, device_of_mount, mount_of};
 pub use lower::{LowerCache, lower_caches};
 pub use system::describe_system;
 
@@ -49,6 +50,8 @@ pub fn collect(path: &Path, options: Collect) -> (Environment, Vec<Warning>) {
     }
     if let (None, Some(file_system)) = (&device, &environment.file_system)
         && matches!(file_system.kind.as_str(), "overlay" | "btrfs")
+        // With the files in memory, there is none.
+        && !lower_caches(path).iter().any(|cache| matches!(cache, LowerCache::MemoryFileSystem { .. }))
     {
         warnings.push(unknown(format!(
             "cannot tell which device is below the {} of {}",

@@ -57,7 +57,7 @@ enum Access {
     Own(TestFile),
     Given {
         /// Held as long as the run.
-        _claim: Claim,
+        claim: Claim,
     },
     Foreign,
 }
@@ -66,7 +66,7 @@ impl Access {
     fn io_path(&self, path: &Path) -> PathBuf {
         match self {
             #[cfg(target_os = "linux")]
-            Self::Given { _claim } => system::same_file(_claim.file()),
+            Self::Given { claim } => system::same_file(claim.file()),
             #[cfg(target_os = "linux")]
             Self::Own(file) => system::same_file(file.lease()),
             _ => path.to_owned(),
@@ -120,7 +120,7 @@ impl HostTarget {
                         TargetKind::File => device::claim_file(path, &consent),
                         _ => device::claim(path, &consent),
                     };
-                    Access::Given { _claim: claim.map_err(|refusal| TargetError::Refused(Box::new(refusal)))? }
+                    Access::Given { claim: claim.map_err(|refusal| TargetError::Refused(Box::new(refusal)))? }
                 }
                 _ => Access::Foreign,
             };
@@ -263,6 +263,10 @@ impl HostTarget {
         self.found_buffered = None;
         let mut warnings = self.environment_warnings.clone();
         warnings.extend(self.truth.warnings.iter().cloned());
+        if let Access::Given { claim } = &self.access {
+            let doubt = |text: &String| Warning::new(WarningCode::Environment, text.clone());
+            warnings.extend(claim.doubts().iter().map(doubt));
+        }
         if let DirectState::Not(why) = &self.direct {
             warnings.push(Warning::new(WarningCode::NotDirect, format!("not direct: {why}")));
         }

@@ -8,54 +8,12 @@ use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
-use flashmark_host::device::{self, Part, Refusal, Use, claim, claim_file, inspect, refuse_without_consent};
+use flashmark_host::device::{Part, Refusal, Use, claim, claim_file, inspect, refuse_without_consent};
 use support::devices::{Image, Loop, Mounted, Swapping, consent_args, consent_to};
+use support::holder::{Holder, used};
 use support::{can_run, not_in_this_kernel, run, sh};
-
-/// What a device or file is refused for in spite of consent.
-fn used(path: &Path) -> (Part, Use, String) {
-    let refusal = match device::node_number(path) {
-        Some(_) => claim(path, &consent_to(path)).unwrap_err(),
-        None => claim_file(path, &consent_to(path)).unwrap_err(),
-    };
-    let message = refusal.to_string();
-    match refusal {
-        Refusal::InUse { usage, path: refused } => {
-            assert_eq!(refused, path);
-            (usage.part, usage.by, message)
-        }
-        other => panic!("{other:?}"),
-    }
-}
-
-/// Another process that holds a file open with Python's `os.FLAGS` until dropped.
-struct Holder(Child);
-
-impl Holder {
-    fn open(path: &Path, flags: &str) -> Self {
-        let code = "import os, sys, time\n\
-            os.open(sys.argv[1], eval(sys.argv[2]))\n\
-            print('open', flush=True)\n\
-            time.sleep(600)";
-        let mut command = Command::new("python3");
-        command.args(["-c", code]).arg(path).arg(flags).stdout(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let holder = Self(child);
-        assert_eq!(line, "open\n");
-        holder
-    }
-}
-
-impl Drop for Holder {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
 
 #[test]
 fn a_blank_device_may_be_overwritten_and_is_held() {
@@ -325,9 +283,11 @@ fn backing_of_a_loop_device() {
     let image = Image::new(8);
     let below = image.attach();
     let above = Loop::of(&below.node, "");
-    let expected = Use::LoopBacking { device: above.name().into() };
+    let expected = Use::LoopBacking { device: above.name().into(), used: None };
     assert_eq!(used(&below.node).1, expected);
-    assert_eq!(used(&image.path).1, Use::LoopBacking { device: below.name().into() });
+    let (_, by, message) = used(&image.path);
+    let Use::LoopBacking { device, used: Some(usage) } = by else { panic!("{message}") };
+    assert_eq!((device.as_str(), usage.by), (below.name(), expected));
     drop(above);
     drop(claim(&below.node, &consent_to(&below.node)).unwrap());
     drop(below);

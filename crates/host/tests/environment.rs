@@ -173,24 +173,114 @@ impl Drop for Tmpfs<'_> {
     }
 }
 
+/// An overlay over the directories `lower` and `upper` of another one, made anew.
+struct Overlay {
+    at: tempfile::TempDir,
+}
+
+impl Overlay {
+    /// `lower` may hold files already.
+    fn over(lower: &Path, upper: &Path) -> Self {
+        let at = tempfile::tempdir().unwrap();
+        let (lower, upper) = (lower.display(), upper.display());
+        sh(&format!(
+            "mkdir -p {lower}/lower {upper}/upper {upper}/work && mount -t overlay -o \
+             lowerdir={lower}/lower,upperdir={upper}/upper,workdir={upper}/work none {}",
+            at.path().display()
+        ));
+        Self { at }
+    }
+}
+
+impl Drop for Overlay {
+    fn drop(&mut self) {
+        support::run(&format!("umount {}", self.at.path().display()));
+    }
+}
+
+/// A file system on a loop device, with a directory `lower` that holds the file `old`.
+fn ext4_with_file(device: &Loop) -> Mounted {
+    sh(&format!("mkfs.ext4 -q {}", device.node.display()));
+    let mount = Mounted::new(&device.node);
+    std::fs::create_dir(mount.at.path().join("lower")).unwrap();
+    std::fs::write(mount.at.path().join("lower/old"), "from below").unwrap();
+    mount
+}
+
+const OVERLAY_NEEDS: [&str; 3] = ["losetup", "mkfs.ext4", "mount"];
+
 #[test]
 fn an_overlay_is_on_the_device_of_its_upper_layer() {
-    if !can_run(true, &["losetup", "mkfs.ext4", "mount"]) || !has_file_system("overlay") {
+    if !can_run(true, &OVERLAY_NEEDS) || !has_file_system("overlay") {
         return;
     }
     let image = Image::new(64);
     let device = image.attach();
-    sh(&format!("mkfs.ext4 -q {}", device.node.display()));
-    let mount = Mounted::new(&device.node);
-    let layers = mount.at.path().display();
-    let at = tempfile::tempdir().unwrap();
-    sh(&format!(
-        "cd {layers} && mkdir lower upper work && mount -t overlay -o lowerdir={layers}/lower,upperdir={layers}/upper,workdir={layers}/work none {}",
-        at.path().display()
-    ));
-    let found = block_device_of(at.path());
-    sh(&format!("umount {}", at.path().display()));
-    assert_eq!(found.map(|found| found.name).as_deref(), Some(device.name()));
+    let mount = ext4_with_file(&device);
+    let overlay = Overlay::over(mount.at.path(), mount.at.path());
+    assert_eq!(block_device_of(overlay.at.path()).unwrap().name, device.name());
+    let buffered = LowerCache::LoopBuffered { device: device.name().into(), backing_file: image.path.clone() };
+    for path in ["", "old"] {
+        let found = lower_caches(&overlay.at.path().join(path));
+        assert_eq!(found.first(), Some(&buffered), "{path}: {found:?}");
+        assert!(!found.iter().any(|cache| matches!(cache, LowerCache::Unknown { .. })), "{found:?}");
+    }
+    let (environment, warnings) = collect(overlay.at.path(), Collect::default());
+    assert_eq!((environment.device.unwrap().name.as_str(), warnings.len()), (device.name(), 0));
+}
+
+/// As Raspberry Pi OS and live systems have it, to spare the card.
+#[test]
+fn an_overlay_that_is_written_to_memory() {
+    if !can_run(true, &OVERLAY_NEEDS) || !has_file_system("overlay") {
+        return;
+    }
+    let image = Image::new(64);
+    let device = image.attach();
+    let card = ext4_with_file(&device);
+    let memory = tempfile::tempdir().unwrap();
+    let _tmpfs = Tmpfs::at(memory.path(), "size=8m");
+    let overlay = Overlay::over(card.at.path(), memory.path());
+    let in_memory = [LowerCache::MemoryFileSystem { kind: "tmpfs".into() }];
+    assert_eq!(lower_caches(overlay.at.path()), in_memory);
+    let (environment, warnings) = collect(overlay.at.path(), Collect::default());
+    assert_eq!((environment.device, warnings), (None, Vec::new()));
+    // A file of the card is read from there until it is written.
+    let old = overlay.at.path().join("old");
+    assert!(matches!(lower_caches(&old)[..], [LowerCache::LoopBuffered { .. }, ..]));
+    assert_eq!(block_device_of(&old).unwrap().name, device.name());
+    drop(std::fs::OpenOptions::new().append(true).open(&old).unwrap());
+    assert_eq!(lower_caches(&old), in_memory);
+    assert_eq!(block_device_of(&old), None);
+    let new = overlay.at.path().join("directory");
+    std::fs::create_dir(&new).unwrap();
+    std::fs::write(new.join("file"), "x").unwrap();
+    assert_eq!(lower_caches(&new.join("file")), in_memory);
+}
+
+/// The path of an upper layer is one of whoever mounted it, an initial RAM disk perhaps.
+#[test]
+fn an_overlay_whose_upper_layer_is_out_of_sight() {
+    if !can_run(true, &OVERLAY_NEEDS) || !has_file_system("overlay") {
+        return;
+    }
+    let (memory, card) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let _tmpfs = Tmpfs::at(memory.path(), "size=8m");
+    let overlay = Overlay::over(card.path(), memory.path());
+    let unknown = [LowerCache::Unknown { kind: "overlay".into(), at: overlay.at.path().into() }];
+    let message = unknown[0].to_string();
+    assert!(message.starts_with("what is below the overlay on /"), "{message}");
+    // Something else is there now, with a directory of that name.
+    let other = Tmpfs::at(memory.path(), "size=4m");
+    std::fs::create_dir(memory.path().join("upper")).unwrap();
+    assert_eq!(lower_caches(overlay.at.path()), unknown);
+    assert_eq!(collect(overlay.at.path(), Collect::default()).1.len(), 1);
+    drop(other);
+    assert_ne!(lower_caches(overlay.at.path()), unknown);
+    // Or there is nothing of that name.
+    let covering = Tmpfs::at(memory.path(), "size=8m");
+    assert_eq!(lower_caches(overlay.at.path()), unknown);
+    drop(covering);
 }
 
 fn has_file_system(kind: &str) -> bool {

@@ -4,15 +4,15 @@
 
 mod support;
 
-use flashmark_host::device::usage::{uses_of_device, uses_of_file};
-use flashmark_host::device::{Driver, Identity, InUse, Part, Use};
+use flashmark_host::device::survey::{uses_of_device, uses_of_file};
+use flashmark_host::device::{Backing, Driver, Identity, InUse, Part, Use};
 use support::tree::Tree;
 
 fn uses(tree: &Tree, name: &str) -> Vec<InUse> {
     let sysfs = tree.sysfs();
     let device = sysfs.block_named(name).unwrap_or_else(|| panic!("no {name} in the tree"));
     assert_eq!(sysfs.block(device.number).as_ref(), Some(&device));
-    uses_of_device(&sysfs, &device).unwrap()
+    uses_of_device(&sysfs, &device).unwrap().uses
 }
 
 /// The messages, one a line.
@@ -93,7 +93,7 @@ fn names_with_slashes() {
     let tree = Tree::named("laptop-lvm-crypt");
     let device = tree.sysfs().block_named("cciss/c0d0").unwrap();
     assert_eq!((device.name.as_str(), device.node().to_str()), ("cciss/c0d0", Some("/dev/cciss/c0d0")));
-    assert_eq!(uses_of_device(&tree.sysfs(), &device).unwrap(), []);
+    assert_eq!(uses_of_device(&tree.sysfs(), &device).unwrap().uses, []);
 }
 
 /// Nothing that can't be checked passes for unused.
@@ -111,8 +111,87 @@ fn files_in_use_as_swap() {
     let file = dir.path().join("swap file");
     std::fs::write(&file, "").unwrap();
     let escaped = file.display().to_string().replace(' ', "\\040");
-    let tree = Tree::of(&format!("proc/swaps:\n\tFilename Type Size Used Priority\n\t{escaped}  file 8 0 -2\n"));
+    let tree = Tree::of(&format!(
+        "proc/self/mountinfo:\nproc/swaps:\n\tFilename Type Size Used Priority\n\t{escaped}  file 8 0 -2\n"
+    ));
     let identity = Identity::of_path(&file).unwrap().unwrap();
-    let found = uses_of_file(&tree.sysfs(), &identity).unwrap();
+    let found = uses_of_file(&tree.sysfs(), &identity).unwrap().uses;
     assert_eq!(found, [InUse { part: Part::Itself, by: Use::Swap { area: file } }]);
+}
+
+/// A disk `sda` with two device-mapper devices on it, the second one mounted at /srv.
+fn shared(uuids: [&str; 2]) -> Tree {
+    let mut tree = String::from(
+        "proc/self/mountinfo:\n\t30 1 253:1 / /srv rw - ext4 /dev/mapper/second rw\n\
+         sys/devices/virtual/block/sda/dev = 8:0\n\
+         sys/class/block/sda -> ../../devices/virtual/block/sda\n\
+         sys/dev/block/8:0 -> ../../devices/virtual/block/sda\n",
+    );
+    for (minor, (name, uuid)) in [("first", uuids[0]), ("second", uuids[1])].into_iter().enumerate() {
+        let dir = format!("sys/devices/virtual/block/dm-{minor}");
+        tree += &format!(
+            "{dir}/dev = 253:{minor}\n{dir}/dm/name = {name}\n{dir}/dm/uuid = {uuid}\n{dir}/slaves/sda -> ../../sda\n\
+             sys/devices/virtual/block/sda/holders/dm-{minor} -> ../../dm-{minor}\n\
+             sys/class/block/dm-{minor} -> ../../devices/virtual/block/dm-{minor}\n\
+             sys/dev/block/253:{minor} -> ../../devices/virtual/block/dm-{minor}\n"
+        );
+    }
+    Tree::of(&tree)
+}
+
+#[test]
+fn mappings_by_hand_may_overlap() {
+    let tree = shared(["", ""]);
+    insta::assert_snapshot!(said(&tree, "dm-0"), @"the device /dev/sda below it is used by the device-mapper device second (mounted at /srv); remove that first: dmsetup remove second");
+    assert_eq!(uses(&tree, "dm-0")[0].part, Part::Backing(Backing::Device("sda".into())));
+    // Each is in the way of the other, mounted or not; whose uses come first is told first.
+    insta::assert_snapshot!(said(&tree, "dm-1"), @r"
+    it is mounted at /srv (ext4); unmount it first: umount /srv
+    the device /dev/sda below it is used by the device-mapper device first; remove that first: dmsetup remove first
+    ");
+    let mixed = shared(["", "LVM-aBcDeF"]);
+    insta::assert_snapshot!(said(&mixed, "dm-0"), @"the device /dev/sda below it is part of the LVM volume second (mounted at /srv); deactivate that first: lvchange -an /dev/mapper/second");
+}
+
+#[test]
+fn volumes_of_one_manager_do_not_overlap() {
+    for uuids in [["LVM-aBcDeF", "LVM-gHiJkL"], ["part1-mpath-3600", "part2-mpath-3600"]] {
+        assert_eq!(uses(&shared(uuids), "dm-0"), [], "{uuids:?}");
+    }
+    // The volumes of the laptop share a PV, and one of them is mounted.
+    assert_eq!(uses(&Tree::named("laptop-lvm-crypt"), "dm-2").len(), 1);
+}
+
+/// A loop device, whose backing in a tree is known by its path.
+fn with_loop(tree: &str, number: u32, backing: &str) -> String {
+    let dir = format!("sys/devices/virtual/block/loop{number}");
+    format!(
+        "{tree}{dir}/dev = 7:{number}\n{dir}/loop/backing_file = {backing}\n\
+         sys/class/block/loop{number} -> ../../devices/virtual/block/loop{number}\n\
+         sys/dev/block/7:{number} -> ../../devices/virtual/block/loop{number}\n"
+    )
+}
+
+#[test]
+fn loop_devices_on_one_file() {
+    let mounts = "proc/self/mountinfo:\n\t30 1 7:0 / /srv rw - ext4 /dev/loop0 rw\n";
+    let tree = with_loop(&with_loop(&with_loop(mounts, 0, "/nowhere/a.img"), 1, "/nowhere/a.img"), 2, "/nowhere/b.img");
+    let tree = Tree::of(&tree);
+    insta::assert_snapshot!(said(&tree, "loop1"), @"the file /nowhere/a.img below it is the backing file of /dev/loop0, and /dev/loop0 is mounted at /srv (ext4); unmount it first: umount /srv");
+    assert_eq!(uses(&tree, "loop2"), []);
+}
+
+#[test]
+fn piles_that_are_too_high_or_in_a_circle() {
+    let pile = |on: &dyn Fn(u32) -> String| {
+        let tree = (0..20).fold("proc/self/mountinfo:\n".to_owned(), |tree, n| with_loop(&tree, n, &on(n)));
+        Tree::of(&tree)
+    };
+    let high = pile(&|n| n.checked_sub(1).map_or("/nowhere/a.img".into(), |below| format!("/dev/loop{below}")));
+    let device = |name| high.sysfs().block_named(name).unwrap();
+    let error = uses_of_device(&high.sysfs(), &device("loop19")).unwrap_err();
+    assert!(error.to_string().contains("more than 16 devices are on top of each other"), "{error}");
+    assert!(uses_of_device(&high.sysfs(), &device("loop10")).is_ok());
+    let circle = pile(&|n| format!("/dev/loop{}", (n + 1) % 3));
+    assert!(uses_of_device(&circle.sysfs(), &circle.sysfs().block_named("loop0").unwrap()).is_ok());
 }

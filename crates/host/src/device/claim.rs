@@ -1,36 +1,45 @@
 //! Taking hold of a device or file to overwrite it, after every check.
 
 use std::fs::{File, Metadata, OpenOptions};
-use std::io::{self, Seek as _, SeekFrom};
+use std::io;
 use std::os::fd::AsRawFd as _;
-use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::fs::{FlockOperation, IFlags, OFlags, flock, ioctl_getflags};
 use rustix::io::Errno;
 
-use super::findings::Findings;
+use super::disk_lock::{self, DiskLock, NoLock};
 use super::identity::Identity;
-use super::openers::{self, Opener};
+use super::lease;
+use super::occupants::{self, explain_busy, places_of_device};
+use super::opening::{DEVICE_REMEDY, device_at, metadata, not_opened, open_exclusive, size_of, what};
 use super::refusal::Refusal;
-use super::signature::{self, Medium};
-use super::sysfs::{BlockDevice, Sysfs, node_number};
-use super::usage::{self, InUse, Part, Process, Use};
+use super::stack::{Layer, Stack};
+use super::survey::{Survey, family, family_below, uses_of_device, uses_of_file};
+use super::sysfs::{BlockDevice, Driver, Sysfs};
+use super::usage::{InUse, Part, Use};
 use crate::consent::Consent;
-
-const DEVICE_REMEDY: &str = "run as root, or join the group that owns the device (often `disk`)";
 
 /// A device or file that may be overwritten, held until this is dropped.
 ///
 /// A device is open with `O_EXCL`: as long as it is held, the kernel lets nobody mount it, swap to it or build another
-/// device of it. A file is locked (`flock`), which holds off other programs that ask.
+/// device of it. So is, below a loop device, the block device that it is made of. The whole disk is locked (`flock` of its
+/// node), which keeps udev from reading it while it is measured. A file is locked (`flock`), which holds off other
+/// programs that ask.
 #[derive(Debug)]
 pub struct Claim {
     path: PathBuf,
+    // What is open for writing is closed first: the disk's lock is still held then, so that udev looks at the disk once,
+    // after all is over.
     file: File,
     identity: Identity,
     size_bytes: u64,
+    doubts: Vec<String>,
+    _below: Vec<File>,
+    _lock: Option<Arc<DiskLock>>,
 }
 
 impl Claim {
@@ -52,6 +61,14 @@ impl Claim {
         self.size_bytes
     }
 
+    /// What could not be checked and does not stand against it for all that is known, for the user to be told: such as
+    /// processes of other users, which may have it open. A clause each, without a full stop. Empty for root, outside of
+    /// containers.
+    #[must_use]
+    pub fn doubts(&self) -> &[String] {
+        &self.doubts
+    }
+
     /// Opens the same device or file once more, with flags such as `O_DIRECT`, whatever its path leads to by now.
     ///
     /// # Errors
@@ -66,11 +83,11 @@ impl Claim {
     }
 }
 
-/// Claims a block device for overwriting.
+/// Claims a block device for overwriting. Takes milliseconds, up to a second more if somebody else has the disk's lock.
 ///
 /// # Errors
-/// [`Refusal`], if it is no block device, not the one consented to, in use by anybody, can't be written, or if any of
-/// that can't be checked. The device is not changed.
+/// [`Refusal`], if it is no block device, not the one consented to, in use by anybody, itself or what it is made of, if
+/// it is locked, can't be written, or if any of that can't be checked. The device is not changed.
 pub fn claim(path: &Path, consent: &Consent) -> Result<Claim, Refusal> {
     let meta = metadata(path)?;
     let device = device_at(path, &meta)?;
@@ -78,7 +95,7 @@ pub fn claim(path: &Path, consent: &Consent) -> Result<Claim, Refusal> {
     let sysfs = Sysfs::default();
     // Once before, so that the message can name the reason, and so that a device in use is not even opened for writing;
     // once again when it is held, for what came between and for uses that don't exclude others.
-    refuse_used(path, usage::uses_of_device(&sysfs, &device))?;
+    refuse_used(path, uses_of_device(&sysfs, &device))?;
     if device.flag("ro") == Some(true) {
         let why = "the device says so; use its write-protect switch, or: blockdev --setrw";
         return Err(Refusal::ReadOnly { path: path.into(), why });
@@ -86,32 +103,36 @@ pub fn claim(path: &Path, consent: &Consent) -> Result<Claim, Refusal> {
     if device.size_bytes().unwrap_or(0) == 0 {
         return Err(Refusal::NoMedium { path: path.into() });
     }
-    let mut file = open_exclusive(path).map_err(|error| match Errno::from_io_error(&error) {
-        Some(Errno::BUSY) => explain_busy(path, &device),
+    let mut file = open_exclusive(path, true).map_err(|error| match Errno::from_io_error(&error) {
+        Some(Errno::BUSY) => explain_busy(path, &device, &family(&device)),
         _ => not_opened(path, error, DEVICE_REMEDY),
     })?;
     still_the_same(path, &file, &identity, consent)?;
-    refuse_used(path, usage::uses_of_device(&sysfs, &device))?;
-    refuse_used(path, Ok(lasting(|| writers_of_device(&device))))?;
-    let size_bytes = end_of(&mut file).map_err(|source| Refusal::Io { path: path.into(), source })?;
+    let mut doubts = Vec::new();
+    let lock = lock_disk(path, &device, &mut doubts)?;
+    let stack = Stack::below(&sysfs, &device).map_err(|error| unchecked(path, &error))?;
+    let below = hold_below(path, &device, &stack, &mut doubts)?;
+    doubts.extend(refuse_used(path, uses_of_device(&sysfs, &device))?);
+    doubts.extend(refuse_written(path, &places_of_device(&device, &stack))?);
+    let size_bytes = size_of(path, &mut file)?;
     if size_bytes == 0 {
         return Err(Refusal::NoMedium { path: path.into() });
     }
-    Ok(Claim { path: path.into(), file, identity, size_bytes })
+    Ok(Claim { path: path.into(), file, identity, size_bytes, doubts, _below: below, _lock: lock })
 }
 
 /// Claims an existing regular file for overwriting.
 ///
 /// # Errors
 /// [`Refusal`], if it is no regular file, not the one consented to, a swap file, behind a loop device, open for
-/// writing in another process, locked, immutable or read-only. The file is not changed.
+/// writing elsewhere, locked, immutable or read-only. The file is not changed.
 pub fn claim_file(path: &Path, consent: &Consent) -> Result<Claim, Refusal> {
     let meta = metadata(path)?;
     if !meta.is_file() {
         return Err(Refusal::NotRegularFile { path: path.into(), what: what(&meta) });
     }
     let identity = covered(path, &meta, consent)?;
-    refuse_used(path, usage::uses_of_file(&Sysfs::default(), &identity))?;
+    let mut doubts = refuse_used(path, uses_of_file(&Sysfs::default(), &identity))?;
     // Root may write all the same, but whoever set the mode did not want that.
     if meta.mode() & 0o222 == 0 {
         return Err(Refusal::ReadOnly {
@@ -120,6 +141,9 @@ pub fn claim_file(path: &Path, consent: &Consent) -> Result<Claim, Refusal> {
         });
     }
     refuse_immutable(path)?;
+    let places = [(Part::Itself, identity.clone())];
+    // Before it is opened for writing here too.
+    let alone = has_no_writer(path, &places, &mut doubts)?;
     let file = OpenOptions::new().read(true).write(true).open(path);
     let mut file = file.map_err(|error| not_opened(path, error, "run as the file's owner, or change its mode"))?;
     still_the_same(path, &file, &identity, consent)?;
@@ -130,73 +154,12 @@ pub fn claim_file(path: &Path, consent: &Consent) -> Result<Claim, Refusal> {
         Err(Errno::NOTSUP | Errno::NOSYS | Errno::NOLCK) => {}
         Err(error) => return Err(Refusal::Io { path: path.into(), source: error.into() }),
     }
-    refuse_used(path, Ok(lasting(|| writers_of_file(&identity))))?;
-    let size_bytes = end_of(&mut file).map_err(|source| Refusal::Io { path: path.into(), source })?;
-    Ok(Claim { path: path.into(), file, identity, size_bytes })
-}
-
-/// Looks at a block device or regular file without changing it: what it is, what is on it, who uses it.
-///
-/// # Errors
-/// [`Refusal`], if it is neither, or can't be read.
-pub fn inspect(path: &Path) -> Result<Findings, Refusal> {
-    let (model, uses) = described(path)?;
-    let mut file = File::open(path).map_err(|error| not_opened(path, error, DEVICE_REMEDY))?;
-    let size_bytes = end_of(&mut file).map_err(|source| Refusal::Io { path: path.into(), source })?;
-    if size_bytes == 0 && node_number(path).is_some() {
-        return Err(Refusal::NoMedium { path: path.into() });
+    let unseen = refuse_written(path, &places)?;
+    if !alone {
+        doubts.extend(unseen);
     }
-    let medium = Medium::new(&file, size_bytes);
-    let contents = signature::probe(&medium);
-    Ok(Findings { model, size_bytes, contents, unreadable: medium.is_unreadable(), uses })
-}
-
-/// The refusal for a device or file that the command gives no consent for: [`Refusal::NoConsent`] with what is on it,
-/// or the reason for which consent would not help.
-#[must_use]
-pub fn refuse_without_consent(path: &Path) -> Refusal {
-    let found = described(path).and_then(|(_, uses)| {
-        // Known even where the right to read what is on it is missing.
-        refuse_used(path, Ok(uses))?;
-        inspect(path)
-    });
-    match found {
-        Ok(findings) => Refusal::NoConsent { path: path.into(), findings: Box::new(findings) },
-        Err(refusal) => refusal,
-    }
-}
-
-/// What can be said of a device or file without opening it: its model, and who uses it.
-fn described(path: &Path) -> Result<(Option<String>, Vec<InUse>), Refusal> {
-    let meta = metadata(path)?;
-    let sysfs = Sysfs::default();
-    let unchecked = |error: io::Error| Refusal::Unchecked { path: path.into(), why: error.to_string() };
-    if let Some(identity @ Identity::File { .. }) = Identity::of(&meta) {
-        return Ok((None, usage::uses_of_file(&sysfs, &identity).map_err(unchecked)?));
-    }
-    let device = device_at(path, &meta)?;
-    let uses = usage::uses_of_device(&sysfs, &device).map_err(unchecked)?;
-    Ok((crate::environment::model_of(&device.disk().unwrap_or(device)), uses))
-}
-
-fn metadata(path: &Path) -> Result<Metadata, Refusal> {
-    std::fs::metadata(path)
-        .map_err(|error| not_opened(path, error, "run as root, or get the right to enter the directories above it"))
-}
-
-fn device_at(path: &Path, meta: &Metadata) -> Result<BlockDevice, Refusal> {
-    let Some(Identity::Device(number)) = Identity::of(meta) else {
-        return Err(Refusal::NotBlockDevice { path: path.into(), what: what(meta) });
-    };
-    let sysfs = Sysfs::default();
-    sysfs.block(number).ok_or_else(|| {
-        if sysfs.path("sys/dev/block").is_dir() {
-            // The node is there and the kernel's device is not.
-            Refusal::NoMedium { path: path.into() }
-        } else {
-            Refusal::Unchecked { path: path.into(), why: "/sys/dev/block is missing".into() }
-        }
-    })
+    let size_bytes = size_of(path, &mut file)?;
+    Ok(Claim { path: path.into(), file, identity, size_bytes, doubts, _below: Vec::new(), _lock: None })
 }
 
 fn covered(path: &Path, meta: &Metadata, consent: &Consent) -> Result<Identity, Refusal> {
@@ -213,36 +176,98 @@ fn still_the_same(path: &Path, file: &File, identity: &Identity, consent: &Conse
     Err(Refusal::OtherConsent { path: path.into(), given: consent.path().into() })
 }
 
-fn refuse_used(path: &Path, uses: io::Result<Vec<InUse>>) -> Result<(), Refusal> {
-    let uses = uses.map_err(|error| Refusal::Unchecked { path: path.into(), why: error.to_string() })?;
+fn unchecked(path: &Path, error: &io::Error) -> Refusal {
+    Refusal::Unchecked { path: path.into(), why: error.to_string() }
+}
+
+/// Gives the doubts, if there is no use.
+fn refuse_used(path: &Path, survey: io::Result<Survey>) -> Result<Vec<String>, Refusal> {
+    let Survey { uses, doubts } = survey.map_err(|error| unchecked(path, &error))?;
+    refuse_first(path, uses).map(|()| doubts)
+}
+
+/// Gives the doubts, if there is no writer.
+fn refuse_written(path: &Path, places: &[(Part, Identity)]) -> Result<Vec<String>, Refusal> {
+    let found = occupants::writers(places);
+    refuse_first(path, found.uses)?;
+    let doubt = |unseen| format!("{unseen}; {} may be open for writing there", path.display());
+    Ok(found.unseen.into_iter().map(doubt).collect())
+}
+
+fn refuse_first(path: &Path, uses: Vec<InUse>) -> Result<(), Refusal> {
     match uses.into_iter().next() {
         Some(usage) => Err(Refusal::InUse { path: path.into(), usage: Box::new(usage) }),
         None => Ok(()),
     }
 }
 
-/// `O_RDWR | O_EXCL | O_CLOEXEC`: without `O_CREAT`, `O_EXCL` on a block device fails with EBUSY if the system uses it,
-/// and keeps others from using it (open(2)).
-fn open_exclusive(path: &Path) -> io::Result<File> {
-    // The type of the flags is the system's; O_EXCL is small and positive everywhere.
-    #[allow(clippy::cast_possible_wrap)]
-    let excl = OFlags::EXCL.bits() as i32;
-    OpenOptions::new().read(true).write(true).custom_flags(excl).open(path)
+fn lock_disk(path: &Path, device: &BlockDevice, doubts: &mut Vec<String>) -> Result<Option<Arc<DiskLock>>, Refusal> {
+    let disk = device.disk().unwrap_or_else(|| device.clone());
+    match disk_lock::lock(&disk, path) {
+        Ok(lock) => Ok(Some(lock)),
+        Err(NoLock::Taken) => Err(Refusal::Locked { path: path.into() }),
+        Err(NoLock::NoNode) => Ok(None),
+        Err(NoLock::Failed(error)) => {
+            doubts.push(format!("/dev/{} can't be locked ({error}); udev may read it during the run", disk.name));
+            Ok(None)
+        }
+    }
 }
 
-fn not_opened(path: &Path, error: io::Error, remedy: &'static str) -> Refusal {
-    let path = path.to_path_buf();
-    match Errno::from_io_error(&error) {
-        Some(Errno::NOENT | Errno::NOTDIR) => Refusal::Missing { path },
-        Some(Errno::ACCESS | Errno::PERM) if rustix::process::geteuid().is_root() => Refusal::Denied {
-            path,
-            remedy: "even root may not; a container, a sandbox or a security module forbids it",
-        },
-        Some(Errno::ACCESS | Errno::PERM) => Refusal::Denied { path, remedy },
-        Some(Errno::ROFS) => Refusal::ReadOnly { path, why: "the device or its file system is; remount or unlock it" },
-        Some(Errno::NOMEDIUM | Errno::NXIO | Errno::NODEV) => Refusal::NoMedium { path },
-        _ => Refusal::Io { path, source: error },
+/// Claims the block devices below loop devices as well. The kernel's other devices hold what they are made of themselves;
+/// a loop device does not, so that it can be mounted or claimed by somebody whom `/proc` and `/sys` don't show.
+fn hold_below(path: &Path, top: &BlockDevice, stack: &Stack, doubts: &mut Vec<String>) -> Result<Vec<File>, Refusal> {
+    let mut held: Vec<(BlockDevice, File)> = Vec::new();
+    for layer in &stack.layers {
+        let Layer::Device { device, above } = layer else { continue };
+        if above.driver() != Driver::Loop || held.iter().any(|(other, _)| other.number == device.number) {
+            continue;
+        }
+        let node = device.node();
+        let opened = open_exclusive(&node, false).and_then(|file| match Identity::of(&file.metadata()?) {
+            Some(Identity::Device(number)) if number == device.number => Ok(file),
+            _ => Err(Errno::NODEV.into()),
+        });
+        match opened {
+            Ok(file) => held.push((device.clone(), file)),
+            Err(error) if Errno::from_io_error(&error) == Some(Errno::BUSY) => {
+                return Err(explain_busy(path, top, &family_below(device)));
+            }
+            Err(error) => doubts.push(format!(
+                "whether another program claims /dev/{}, which is below {}, can't be told: {error}",
+                device.name,
+                path.display()
+            )),
+        }
     }
+    Ok(held.into_iter().map(|(_, file)| file).collect())
+}
+
+/// Whether the kernel itself says that nobody has a file open for writing; `false` if it does not tell.
+///
+/// # Errors
+/// [`Refusal::Locked`] or [`Refusal::InUse`], if somebody has it open for longer than a moment.
+fn has_no_writer(path: &Path, places: &[(Part, Identity)], doubts: &mut Vec<String>) -> Result<bool, Refusal> {
+    let mount = crate::environment::mount_of(path);
+    if let Some(mount) = mount.filter(|mount| mount.is_network()) {
+        doubts.push(format!("{} is on {}; other machines may have it open", path.display(), mount.kind));
+        return Ok(false);
+    }
+    // What can only be written can't be asked about.
+    let Ok(file) = File::open(path) else { return Ok(false) };
+    for _ in 0..5 {
+        match lease::writers(&file) {
+            lease::Writers::None => return Ok(true),
+            lease::Writers::Untold => return Ok(false),
+            lease::Writers::Some => std::thread::sleep(Duration::from_millis(50)),
+        }
+    }
+    if flock(&file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK) {
+        return Err(Refusal::Locked { path: path.into() });
+    }
+    refuse_written(path, places)?;
+    let by = Use::OpenForWriting { processes: Vec::new() };
+    Err(Refusal::InUse { path: path.into(), usage: Box::new(InUse { part: Part::Itself, by }) })
 }
 
 fn refuse_immutable(path: &Path) -> Result<(), Refusal> {
@@ -253,102 +278,5 @@ fn refuse_immutable(path: &Path) -> Result<(), Refusal> {
         Ok(flags) if flags.contains(IFlags::IMMUTABLE) => read_only("it is immutable; chattr -i first"),
         Ok(flags) if flags.contains(IFlags::APPEND) => read_only("it can only be appended to; chattr -a first"),
         _ => Ok(()),
-    }
-}
-
-/// Who holds a device that nothing in `/sys` and `/proc/self` shows in use.
-fn explain_busy(path: &Path, device: &BlockDevice) -> Refusal {
-    let in_use = |usage| Refusal::InUse { path: path.into(), usage: Box::new(usage) };
-    let family = family(device);
-    for (part, member) in &family {
-        if let Some((process, at)) = openers::mounted_elsewhere(member.number) {
-            return in_use(InUse { part: part.clone(), by: Use::MountedElsewhere { at, process } });
-        }
-    }
-    // It may have been mounted since the first look.
-    if let Ok(uses) = usage::uses_of_device(&Sysfs::default(), device)
-        && let Some(usage) = uses.into_iter().next()
-    {
-        return in_use(usage);
-    }
-    let openers = openers::openers_of(&identities(&family));
-    for (part, member) in family {
-        let processes = processes_of(&openers, &member, |_| true);
-        if !processes.is_empty() {
-            return in_use(InUse { part, by: Use::Exclusive { processes } });
-        }
-    }
-    in_use(InUse { part: Part::Itself, by: Use::Exclusive { processes: Vec::new() } })
-}
-
-/// Programs that write to a device without claiming it, such as a virtual machine: the kernel would let both.
-fn writers_of_device(device: &BlockDevice) -> Vec<InUse> {
-    let family = family(device);
-    let openers = openers::openers_of(&identities(&family));
-    let writing = |(part, member)| {
-        let processes = processes_of(&openers, &member, |opener| opener.writes);
-        (!processes.is_empty()).then_some(InUse { part, by: Use::OpenForWriting { processes } })
-    };
-    family.into_iter().filter_map(writing).collect()
-}
-
-/// Programs that write to a file.
-fn writers_of_file(identity: &Identity) -> Vec<InUse> {
-    let openers = openers::openers_of(std::slice::from_ref(identity)).into_iter();
-    let processes: Vec<Process> = openers.filter(|opener| opener.writes).map(|opener| opener.process).collect();
-    if processes.is_empty() {
-        return Vec::new();
-    }
-    vec![InUse { part: Part::Itself, by: Use::OpenForWriting { processes } }]
-}
-
-/// Uses that are still there after a while. Programs that look for a free loop device, or have just made a file system,
-/// have a device open for writing for a moment.
-fn lasting(look: impl Fn() -> Vec<InUse>) -> Vec<InUse> {
-    const PAUSE: Duration = Duration::from_millis(50);
-    for _ in 0..4 {
-        if look().is_empty() {
-            return Vec::new();
-        }
-        std::thread::sleep(PAUSE);
-    }
-    look()
-}
-
-fn identities(family: &[(Part, BlockDevice)]) -> Vec<Identity> {
-    family.iter().map(|(_, member)| Identity::Device(member.number)).collect()
-}
-
-fn processes_of(openers: &[Opener], device: &BlockDevice, which: impl Fn(&Opener) -> bool) -> Vec<Process> {
-    let target = Identity::Device(device.number);
-    let wanted = openers.iter().filter(|opener| opener.target == target && which(opener));
-    wanted.map(|opener| opener.process.clone()).collect()
-}
-
-/// A device, its partitions and its disk: what shares bytes with it.
-fn family(device: &BlockDevice) -> Vec<(Part, BlockDevice)> {
-    let mut family = vec![(Part::Itself, device.clone())];
-    family.extend(device.partitions().into_iter().map(|member| (Part::Partition(member.name.clone()), member)));
-    family.extend(device.disk().map(|member| (Part::Disk(member.name.clone()), member)));
-    family
-}
-
-/// Seeking tells the size of block devices too.
-fn end_of(file: &mut File) -> io::Result<u64> {
-    let end = file.seek(SeekFrom::End(0))?;
-    file.seek(SeekFrom::Start(0))?;
-    Ok(end)
-}
-
-fn what(meta: &Metadata) -> &'static str {
-    let kind = meta.file_type();
-    match () {
-        () if kind.is_dir() => "a directory",
-        () if kind.is_file() => "a regular file",
-        () if kind.is_block_device() => "a block device",
-        () if kind.is_char_device() => "a character device",
-        () if kind.is_fifo() => "a pipe",
-        () if kind.is_socket() => "a socket",
-        () => "something else",
     }
 }

@@ -50,6 +50,13 @@ impl Mount {
     pub fn is_memory(&self) -> bool {
         matches!(self.kind.as_str(), "tmpfs" | "ramfs" | "devtmpfs" | "hugetlbfs" | "rootfs")
     }
+
+    /// Whether other machines, or the host of a virtual one, can change files on it.
+    #[must_use]
+    pub fn is_network(&self) -> bool {
+        let kinds = ["nfs", "nfs4", "cifs", "smb3", "ceph", "afs", "9p", "virtiofs", "lustre", "gfs2", "ocfs2"];
+        kinds.contains(&self.kind.as_str()) || matches!(self.kind.as_str(), "fuse.sshfs" | "fuse.glusterfs")
+    }
 }
 
 /// Reads the text of a `mountinfo`. Lines that are not of its form are left out.

@@ -85,15 +85,15 @@ pub enum Refusal {
         /// How to get it.
         remedy: &'static str,
     },
-    /// Another program has locked the file.
-    #[error("{path} is locked by another program, perhaps another flashmark; wait for it or stop it", path = .path.display())]
+    /// Another program has locked the file, or the disk.
+    #[error("{path} is locked by another program, perhaps another flashmark, or udev looking at the disk; wait for it or stop it", path = .path.display())]
     Locked {
-        /// The file.
+        /// The device or file.
         path: PathBuf,
     },
     /// Whether it is in use can't be found out.
     #[error(
-        "cannot check whether {path} is in use ({why}); make /sys and /proc visible to flashmark, then start again",
+        "cannot check whether {path} is in use ({why}); run as root, with /sys, /proc and /dev in sight, then start again",
         path = .path.display()
     )]
     Unchecked {

@@ -30,6 +30,12 @@ impl Claim {
     pub fn size_bytes(&self) -> u64 {
         match self.0 {}
     }
+
+    /// What could not be checked.
+    #[must_use]
+    pub fn doubts(&self) -> &[String] {
+        match self.0 {}
+    }
 }
 
 /// Claims a block device for overwriting.

@@ -1,12 +1,10 @@
 //! Who uses a block device or file now: the reasons to leave it alone whatever the user consents to.
 
 use std::fmt;
-use std::io;
 use std::path::{Path, PathBuf};
 
-use super::identity::Identity;
 use super::shell::quoted;
-use super::sysfs::{BlockDevice, Driver, Sysfs};
+use super::sysfs::Driver;
 
 /// One use of a target, and which part of the target is used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -27,6 +25,17 @@ pub enum Part {
     Partition(String),
     /// The disk that the target is a partition of, by its name.
     Disk(String),
+    /// What the target is made of: its bytes are there.
+    Backing(Backing),
+}
+
+/// Something that a device is made of, at any depth below it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Backing {
+    /// A file, through a loop device; as the kernel prints its path.
+    File(PathBuf),
+    /// A block device, a partition of it, or its disk, by its name: below a loop device, a volume, an array.
+    Device(String),
 }
 
 /// A use that excludes overwriting. The message says the use, and how to end it.
@@ -69,10 +78,12 @@ pub enum Use {
         holder: Holder,
     },
     /// It is the backing file of a loop device.
-    #[error("is the backing file of /dev/{device}; detach that first: losetup -d /dev/{device}")]
+    #[error("is the backing file of /dev/{device}{}", loop_remedy(.device, .used.as_deref()))]
     LoopBacking {
         /// The loop device's name.
         device: String,
+        /// How that is used itself, if it is.
+        used: Option<Box<InUse>>,
     },
     /// It is where a compressed memory disk writes to.
     #[error("is the backing device of /dev/{device}; reset that first: zramctl --reset /dev/{device}")]
@@ -81,9 +92,9 @@ pub enum Use {
         device: String,
     },
     /// Other processes have it open for writing.
-    #[error("is open for writing in {}; stop that first", list(.processes))]
+    #[error("is open for writing {}", writers(.processes))]
     OpenForWriting {
-        /// Which.
+        /// Which. None if the kernel itself writes to it, or the right to look is missing.
         processes: Vec<Process>,
     },
     /// Somebody claimed it exclusively (`O_EXCL`), and nothing else tells who.
@@ -121,6 +132,8 @@ impl fmt::Display for Part {
             Self::Itself => f.write_str("it"),
             Self::Partition(name) => write!(f, "its partition /dev/{name}"),
             Self::Disk(name) => write!(f, "its disk /dev/{name}"),
+            Self::Backing(Backing::File(path)) => write!(f, "the file {} below it", path.display()),
+            Self::Backing(Backing::Device(name)) => write!(f, "the device /dev/{name} below it"),
         }
     }
 }
@@ -190,6 +203,25 @@ fn mounted_at(at: Option<&Path>) -> String {
     at.map(|at| format!(" (mounted at {})", at.display())).unwrap_or_default()
 }
 
+/// How to free a file or device of a loop device on it, which may be in use itself.
+fn loop_remedy(device: &str, used: Option<&InUse>) -> String {
+    match used {
+        None => format!("; detach that first: losetup -d /dev/{device}"),
+        Some(InUse { part: Part::Itself, by }) => format!(", and /dev/{device} {by}"),
+        Some(InUse { part, by }) => format!(", and {part} {by}"),
+    }
+}
+
+fn writers(processes: &[Process]) -> String {
+    if processes.is_empty() {
+        "in a process that this user may not see, or in the kernel (as a USB gadget or an exported disk); stop that \
+         first"
+            .into()
+    } else {
+        format!("in {}; stop that first", list(processes))
+    }
+}
+
 fn list(processes: &[Process]) -> String {
     let names: Vec<String> = processes.iter().map(|process| format!("process {process}")).collect();
     names.join(", ")
@@ -201,130 +233,5 @@ fn exclusive(processes: &[Process]) -> String {
             .into()
     } else {
         format!("another program, probably {}; stop that first", list(processes))
-    }
-}
-
-/// Everything that `/sys` and `/proc` say of the use of a device: of itself, of its partitions, of its disk.
-///
-/// # Errors
-/// If the mounts or swap areas can't be read: then nothing can be said.
-pub fn uses_of_device(sysfs: &Sysfs, device: &BlockDevice) -> io::Result<Vec<InUse>> {
-    let view = View::of(sysfs)?;
-    let mut found: Vec<InUse> = view.uses(device).into_iter().map(|by| InUse { part: Part::Itself, by }).collect();
-    for partition in device.partitions() {
-        let part = Part::Partition(partition.name.clone());
-        found.extend(view.uses(&partition).into_iter().map(|by| InUse { part: part.clone(), by }));
-    }
-    if let Some(disk) = device.disk() {
-        let part = Part::Disk(disk.name.clone());
-        found.extend(view.uses(&disk).into_iter().map(|by| InUse { part: part.clone(), by }));
-    }
-    Ok(found)
-}
-
-/// Everything that `/sys` and `/proc` say of the kernel's use of a regular file.
-///
-/// # Errors
-/// If the swap areas can't be read.
-pub fn uses_of_file(sysfs: &Sysfs, identity: &Identity) -> io::Result<Vec<InUse>> {
-    let same = |path: &Path| matches!(Identity::of_path(path), Ok(Some(other)) if other == *identity);
-    let mut found = Vec::new();
-    for swap in sysfs.swaps()? {
-        if same(&swap.path) {
-            found.push(Use::Swap { area: swap.path });
-        }
-    }
-    for device in sysfs.blocks() {
-        if loop_backing(&device).is_some_and(|file| same(&file)) {
-            found.push(Use::LoopBacking { device: device.name });
-        }
-    }
-    Ok(found.into_iter().map(|by| InUse { part: Part::Itself, by }).collect())
-}
-
-/// The backing file of a loop device in use, as the kernel prints it.
-#[must_use]
-pub fn loop_backing(device: &BlockDevice) -> Option<PathBuf> {
-    device.text("loop/backing_file").map(PathBuf::from)
-}
-
-/// What is in use on a machine at one time.
-struct View<'a> {
-    sysfs: &'a Sysfs,
-    mounts: Vec<super::mounts::Mount>,
-    swaps: Vec<super::swaps::Swap>,
-    blocks: Vec<BlockDevice>,
-}
-
-impl<'a> View<'a> {
-    fn of(sysfs: &'a Sysfs) -> io::Result<Self> {
-        Ok(Self { sysfs, mounts: sysfs.mounts()?, swaps: sysfs.swaps()?, blocks: sysfs.blocks() })
-    }
-
-    fn is(&self, source: &Path, device: &BlockDevice) -> bool {
-        self.sysfs.block_of_source(source).is_some_and(|found| found.number == device.number)
-    }
-
-    fn uses(&self, device: &BlockDevice) -> Vec<Use> {
-        let mut found = Vec::new();
-        found
-            .extend(self.mount(device).map(|mount| Use::Mounted { at: mount.point.clone(), kind: mount.kind.clone() }));
-        found.extend(self.btrfs(device));
-        found.extend(
-            self.swaps
-                .iter()
-                .filter(|swap| self.is(&swap.path, device))
-                .map(|swap| Use::Swap { area: swap.path.clone() }),
-        );
-        for name in device.holder_names() {
-            let holder = self.sysfs.block_named(&name);
-            let driver = holder.as_ref().map_or(Driver::Other, BlockDevice::driver);
-            let mounted_at = holder.and_then(|holder| self.mounted_above(&holder, 8));
-            found.push(Use::Held { holder: Holder { device: name.replace('!', "/"), driver, mounted_at } });
-        }
-        for other in &self.blocks {
-            if loop_backing(other).is_some_and(|file| self.is(&file, device)) {
-                found.push(Use::LoopBacking { device: other.name.clone() });
-            }
-            if other.text("backing_dev").is_some_and(|node| self.is(Path::new(&node), device)) {
-                found.push(Use::ZramBacking { device: other.name.clone() });
-            }
-        }
-        found
-    }
-
-    /// The first mount of a device. A btrfs hides the number, but names a device as its source.
-    fn mount(&self, device: &BlockDevice) -> Option<&super::mounts::Mount> {
-        self.mounts.iter().find(|mount| {
-            mount.number == device.number || (mount.number.is_anonymous() && self.is(Path::new(&mount.source), device))
-        })
-    }
-
-    /// The devices of each mounted btrfs are in `/sys/fs/btrfs/UUID/devices`.
-    fn btrfs(&self, device: &BlockDevice) -> Option<Use> {
-        let sysfs_name = device.name.replace('/', "!");
-        let uuid = self.sysfs.names("sys/fs/btrfs").into_iter().find(|uuid| {
-            self.sysfs.path("sys/fs/btrfs").join(uuid).join("devices").join(&sysfs_name).symlink_metadata().is_ok()
-        })?;
-        let members = self.sysfs.names(format!("sys/fs/btrfs/{uuid}/devices"));
-        let member = |source: &Path| {
-            let found = self.sysfs.block_of_source(source);
-            found.is_some_and(|found| members.contains(&found.name.replace('/', "!")))
-        };
-        let mount = self.mounts.iter().find(|mount| mount.kind == "btrfs" && member(Path::new(&mount.source)));
-        Some(Use::BtrfsMember { uuid, at: mount.map(|mount| mount.point.clone()) })
-    }
-
-    /// Where a device, or what is made of it, is mounted; `depth` bounds the height of the pile.
-    fn mounted_above(&self, device: &BlockDevice, depth: u8) -> Option<PathBuf> {
-        if let Some(mount) = self.mount(device) {
-            return Some(mount.point.clone());
-        }
-        if let Some(Use::BtrfsMember { at: Some(at), .. }) = self.btrfs(device) {
-            return Some(at);
-        }
-        let depth = depth.checked_sub(1)?;
-        let above = device.holder_names().into_iter().chain(device.partitions().into_iter().map(|p| p.name));
-        above.filter_map(|name| self.sysfs.block_named(&name)).find_map(|holder| self.mounted_above(&holder, depth))
     }
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use flashmark_core::environment::FileSystem;
 
+use super::layers::{self, Layer};
 pub use crate::device::mounts::Mount;
 use crate::device::{BlockDevice, Sysfs};
 
@@ -33,19 +34,30 @@ fn mount_id(fd: &std::os::fd::OwnedFd) -> Option<u64> {
     info.lines().find_map(|line| line.strip_prefix("mnt_id:"))?.trim().parse().ok()
 }
 
-/// The block device that a mounted file system is on: by the number, or by its source where the number is made up. For an
-/// overlay, the device of the layer that is written to, if it can be seen from here.
+/// The block device that a mounted file system is on: by the number, or by its source where the number is made up.
 #[must_use]
 pub fn device_of_mount(sysfs: &Sysfs, mount: &Mount) -> Option<BlockDevice> {
-    if !mount.number.is_anonymous() {
-        return sysfs.block(mount.number);
+    if mount.number.is_anonymous() {
+        return sysfs.block_of_source(Path::new(&mount.source));
     }
-    if mount.kind == "overlay" {
-        let upper = mount.super_option("upperdir")?;
-        let below = mount_of(Path::new(upper)).filter(|below| below.kind != "overlay")?;
-        return device_of_mount(sysfs, &below);
+    sysfs.block(mount.number)
+}
+
+/// The block device that the file system of a path is on. For a file system on others, such as an overlay, the device of
+/// the layer that the path is in, if it can be seen from here.
+#[must_use]
+pub fn device_below(sysfs: &Sysfs, path: &Path) -> Option<BlockDevice> {
+    let mut path = path.to_owned();
+    // Overlays on overlays are a few high.
+    for _ in 0..8 {
+        let mount = mount_of(&path)?;
+        if let Some(device) = device_of_mount(sysfs, &mount) {
+            return Some(device);
+        }
+        let Some(Layer::At(below)) = layers::below(&mount, &path) else { return None };
+        path = below;
     }
-    sysfs.block_of_source(Path::new(&mount.source))
+    None
 }
 
 /// The file system of a path, without what would tell whose it is.

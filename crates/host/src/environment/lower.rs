@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::file_system::{device_of_mount, mount_of};
+use super::layers::{self, Layer};
 use crate::device::{BlockDevice, Driver, Sysfs, node_number};
 
 /// Something below a target that can answer from memory.
@@ -31,6 +32,13 @@ pub enum LowerCache {
         /// Its name, e.g. `bcache0`.
         device: String,
     },
+    /// A file system on another one that is out of sight: anything may be below it, memory too.
+    Unknown {
+        /// Its type, e.g. `overlay`.
+        kind: String,
+        /// Where it is mounted.
+        at: PathBuf,
+    },
 }
 
 impl fmt::Display for LowerCache {
@@ -44,33 +52,44 @@ impl fmt::Display for LowerCache {
                 backing_file.display()
             ),
             Self::CacheDevice { device } => write!(f, "{device} has a cache on another device"),
+            Self::Unknown { kind, at } => write!(
+                f,
+                "what is below the {kind} on {} cannot be seen from here; it may be memory or have a cache",
+                at.display()
+            ),
         }
     }
 }
 
-/// Every such thing below a directory, file or block device, from the top down; empty if none is known.
+/// Every such thing below a directory, file or block device, from the top down; empty if none is known. Of file systems
+/// on others, the layer counts that a file is read from, and that new files of a directory are written to.
 #[must_use]
 pub fn lower_caches(path: &Path) -> Vec<LowerCache> {
     let mut found = Vec::new();
-    below_path(&Sysfs::default(), path, 8, &mut found);
+    below_path(&Sysfs::default(), path, 16, &mut found);
     found
 }
 
 /// `depth` bounds the height of the pile of devices and files.
 fn below_path(sysfs: &Sysfs, path: &Path, depth: u8, found: &mut Vec<LowerCache>) {
-    let device = match node_number(path) {
-        Some(number) => sysfs.block(number),
-        None => {
-            let Some(mount) = mount_of(path) else { return };
-            if mount.is_memory() {
-                found.push(LowerCache::MemoryFileSystem { kind: mount.kind });
-                return;
-            }
-            device_of_mount(sysfs, &mount)
+    let Some(depth) = depth.checked_sub(1) else { return };
+    if let Some(number) = node_number(path) {
+        if let Some(device) = sysfs.block(number) {
+            below_device(sysfs, device.disk().unwrap_or(device), depth, found);
         }
-    };
-    if let Some(device) = device {
+        return;
+    }
+    let Some(mount) = mount_of(path) else { return };
+    if mount.is_memory() {
+        found.push(LowerCache::MemoryFileSystem { kind: mount.kind });
+    } else if let Some(device) = device_of_mount(sysfs, &mount) {
         below_device(sysfs, device.disk().unwrap_or(device), depth, found);
+    } else {
+        match layers::below(&mount, path) {
+            Some(Layer::At(below)) => below_path(sysfs, &below, depth, found),
+            Some(Layer::Unseen) => found.push(LowerCache::Unknown { kind: mount.kind, at: mount.point }),
+            None => {}
+        }
     }
 }
 

@@ -34,7 +34,11 @@ impl Truth {
         for cache in lower_caches(path) {
             match cache {
                 LowerCache::MemoryFileSystem { .. } | LowerCache::MemoryDevice { .. } => truth.memory_below = true,
-                LowerCache::LoopBuffered { .. } | LowerCache::CacheDevice { .. } => truth.cache_below = true,
+                // What cannot be seen (below a container's overlay) may be a cache; that a sync goes no farther is not to
+                // be assumed.
+                LowerCache::LoopBuffered { .. } | LowerCache::CacheDevice { .. } | LowerCache::Unknown { .. } => {
+                    truth.cache_below = true;
+                }
             }
             truth.warnings.push(Warning::new(WarningCode::LowerCache, cache.to_string()));
         }

@@ -2,6 +2,8 @@
 #![allow(dead_code)]
 
 pub mod devices;
+#[cfg(target_os = "linux")]
+pub mod holder;
 pub mod tree;
 
 use std::path::Path;
