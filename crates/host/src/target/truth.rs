@@ -111,6 +111,21 @@ impl HostTarget {
             let message = format!("{percent} % of the file are holes: reading them reads no medium");
             doubts.add(WarningCode::Sparse, message);
         }
+        self.look_into_backing(doubts);
+    }
+
+    /// A loop device reads no medium either where its backing file has nothing.
+    fn look_into_backing(&self, doubts: &mut Doubts) {
+        let backing = self.environment.device.as_ref().and_then(|device| device.loop_backing.as_ref());
+        let Some(backing) = backing.filter(|_| self.kind == TargetKind::Device) else { return };
+        let holes = std::fs::File::open(&backing.file).ok().and_then(|file| holes_percent(&file));
+        if let Some(percent) = holes {
+            let message = format!(
+                "{percent} % of {}, which is behind the device, are holes: reading them reads no medium",
+                backing.file
+            );
+            doubts.add(WarningCode::Sparse, message);
+        }
     }
 
     /// After a repeat: direct I/O must have left no trace in the cache, and buffered reads must not have met their own.
