@@ -227,3 +227,19 @@ fn tokio_is_never_direct() {
     assert!(records::warning(&record, WarningCode::NotDirect).unwrap().contains("tokio"));
     assert_eq!((record.target.engine.as_str(), record.target.direct), ("tokio", Some(false)));
 }
+
+/// A loop device over a file of holes reads zeros from nowhere.
+#[test]
+fn a_loop_device_over_holes_is_told() {
+    if !can_run(true, &["losetup"]) {
+        return;
+    }
+    let device = Loop::new(Image::new(2 << 20));
+    let words = "--op read --block 64k --file-size all --format json";
+    let record = run(&device.node).words(words).exits(0).record();
+    let sparse = records::warning(&record, WarningCode::Sparse).unwrap();
+    assert!(sparse.contains("100 %") && sparse.contains(&device.image.path.display().to_string()), "{sparse}");
+    sh(&format!("dd if=/dev/urandom of={} bs=1M count=2 conv=notrunc,fsync status=none", device.image.path.display()));
+    let record = run(&device.node).words(words).exits(0).record();
+    assert_eq!(records::warning(&record, WarningCode::Sparse), None);
+}
