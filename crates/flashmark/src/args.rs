@@ -182,7 +182,7 @@ const KEYS_HEADING: &str = "Suite keys (for every workload of the suite)";
 /// The whole command line, with the suite keys as options of `run`.
 fn command() -> clap::Command {
     Cli::command().mut_subcommand("run", |run| {
-        keys().iter().filter(|key| key.name != "name").fold(run, |run, key| {
+        keys().iter().fold(run, |run, key| {
             let about = key.about.trim_end_matches('.').to_owned();
             let mut option = Arg::new(key.name)
                 .long(key.name)
@@ -264,7 +264,7 @@ mod tests {
     #[test]
     fn every_suite_key_is_an_option() {
         let run = command().find_subcommand("run").cloned().unwrap();
-        for key in keys().iter().filter(|key| key.name != "name") {
+        for key in keys() {
             assert!(run.get_arguments().any(|arg| arg.get_long() == Some(key.name)), "{}", key.name);
         }
     }

@@ -4,6 +4,7 @@ mod interrupt;
 mod plan;
 mod progress;
 mod session;
+mod terminal;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -52,13 +53,17 @@ pub fn run(args: RunArgs, settings: Settings) -> anyhow::Result<Exit> {
         );
     }
     refuse_the_same_twice(&targets)?;
+    // A pipe waits for its reader: before anything is made, and while Ctrl-C still ends the process as it does any other.
+    if let Some(path) = args.output.as_ref().filter(|path| path.exists() && !path.is_file()) {
+        file = Some(RunFile::create(path)?);
+    }
     let interrupt = interrupt::install()?;
     // Targets are opened before the output file is made, so that a wrong target leaves no empty file behind.
     let mut session = Session::open(&plan, &args, interrupt)?;
     if let Some(refusal) = session.refusal_of_everything() {
         return Err(Ended::Refused(Box::new(refusal)).into());
     }
-    if let Some(path) = &args.output {
+    if let Some(path) = args.output.as_ref().filter(|_| file.is_none()) {
         file = Some(RunFile::create(path)?);
     }
     let mut run = session.measure(&plan, file);

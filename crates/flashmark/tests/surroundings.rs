@@ -263,3 +263,50 @@ fn texts_are_resumed_as_they_were_given() {
     flashmark("run --resume").arg(&file).exits(0);
     assert_eq!(records::lines_in(&file), 4);
 }
+
+/// A file system that reports no sizes is not taken for a full one.
+#[test]
+fn a_file_system_without_sizes_is_measured() {
+    if !can_run(true, &["mount"]) {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    sh(&format!("mount -t ramfs ramfs {}", dir.path().display()));
+    let ran = run(dir.path()).words("--op write --size 64k --block 4k --format json").end();
+    sh(&format!("umount {}", dir.path().display()));
+    assert_eq!(ran.exited(0).record().outcome.status, Status::Done);
+}
+
+/// Records that go to a file that is not there any more are lost, and that is told.
+#[test]
+fn a_file_of_records_that_is_removed_is_told() {
+    let dir = Scratch::new();
+    let (target, file) = (dir.subdir("target"), dir.join("run.jsonl"));
+    let words = "--suite quick --only write --size 64k --file-size 64k --block 4k --repeats 2 --pause 500ms -o";
+    let running = run(&target).words(words).arg(&file).start();
+    until("the file is there", || file.exists());
+    std::fs::remove_file(&file).unwrap();
+    running.end().exited(1).says(&["the file was removed", "the run goes on without the file"]);
+    assert_nothing_left(&target);
+}
+
+/// A pipe without a reader is waited for before anything is made, and Ctrl-C ends the waiting.
+#[test]
+fn a_pipe_without_a_reader_can_be_interrupted() {
+    let dir = Scratch::new();
+    let (target, pipe) = (dir.subdir("target"), dir.join("pipe"));
+    sh(&format!("mkfifo {}", pipe.display()));
+    let mut child =
+        program().arg("run").arg(&target).args(["--op", "write", "--size", "64k", "-o"]).arg(&pipe).spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    assert_nothing_left(&target);
+    send(&child, Signal::INT);
+    assert!(!child.wait().unwrap().success());
+}
+
+#[test]
+fn a_single_workload_can_be_named() {
+    let dir = Scratch::new();
+    let words = "--op write --size 64k --block 4k --direct buffered --name mine --format json";
+    assert_eq!(run(dir.path()).words(words).exits(0).record().workload.name, "mine");
+}

@@ -110,7 +110,23 @@ impl RunFile {
     pub fn append(&mut self, record: &Record) -> Result<(), RunFileError> {
         let mut line = serde_json::to_vec(record).map_err(|error| self.write_error(error.into()))?;
         line.push(b'\n');
-        self.make_ready().and_then(|()| self.put(line)).map_err(|source| self.write_error(source))
+        let written = self.make_ready().and_then(|()| self.put(line)).and_then(|()| self.is_there());
+        written.map_err(|source| self.write_error(source))
+    }
+
+    /// What is written to a file that was removed is lost.
+    #[cfg(unix)]
+    fn is_there(&self) -> io::Result<()> {
+        use std::os::unix::fs::MetadataExt as _;
+        if self.is_regular && self.file.metadata()?.nlink() == 0 {
+            return Err(io::Error::new(io::ErrorKind::NotFound, "the file was removed"));
+        }
+        Ok(())
+    }
+
+    #[cfg(not(unix))]
+    fn is_there(&self) -> io::Result<()> {
+        Ok(())
     }
 
     /// Where the file is.

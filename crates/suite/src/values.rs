@@ -97,7 +97,11 @@ pub(crate) fn bytes_or_all(value: &Value, scope: &Scope) -> Result<Option<u64>, 
 
 /// A number without a unit, at most `most`.
 pub(crate) fn count(value: &Value, scope: &Scope, most: u64) -> Result<u64, Misfit> {
-    let what = if most == u64::MAX { "a whole number".to_owned() } else { format!("a whole number of 0 to {most}") };
+    let what = if most == u64::MAX {
+        "a whole number of 0 to 2^64 - 1".to_owned()
+    } else {
+        format!("a whole number of 0 to {most}")
+    };
     let expected = || Misfit::expected(&what, value);
     let number = match value {
         Value::Integer(number) => u64::try_from(*number).map_err(|_| expected())?,

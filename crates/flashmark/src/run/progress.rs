@@ -9,9 +9,10 @@ use std::time::{Duration, Instant};
 
 use flashmark_core::runner::{Observer, Phase, Step};
 use flashmark_report::figures::{self, RateUnit};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike as _};
 
 use super::interrupt::Interrupt;
+use super::terminal::Terminal;
 
 const REDRAW: Duration = Duration::from_millis(100);
 /// The bar's length; what it shows is a share.
@@ -110,8 +111,11 @@ impl Observer for Watcher<'_> {
 }
 
 fn draw(shared: &Shared, unit: RateUnit) {
-    let bar = ProgressBar::with_draw_target(Some(WHOLE), ProgressDrawTarget::stderr());
-    if let Ok(style) = ProgressStyle::with_template("{bar:12} {percent:>3} % {wide_msg}") {
+    // A narrow terminal has room for the words only.
+    let is_narrow = Terminal.width() < 60;
+    let bar = ProgressBar::with_draw_target(Some(WHOLE), ProgressDrawTarget::term_like(Box::new(Terminal)));
+    let template = if is_narrow { "{percent:>3} % {wide_msg}" } else { "{bar:12} {percent:>3} % {wide_msg}" };
+    if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style.progress_chars("█▌ "));
     }
     while !shared.ended.load(Ordering::Relaxed) {

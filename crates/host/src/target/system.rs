@@ -17,11 +17,13 @@ pub(super) fn len_bytes(path: &Path) -> std::io::Result<u64> {
     std::fs::File::open(path)?.seek(SeekFrom::End(0))
 }
 
-/// Bytes that this user can still write to the file system of `path`, where the system tells.
+/// Bytes that this user can still write to the file system of `path`, where the system tells: root has the reserved
+/// blocks too. Some file systems (ramfs, many in user space) report no sizes at all.
 #[cfg(unix)]
 pub(super) fn free_bytes(path: &Path) -> Option<u64> {
-    let stat = rustix::fs::statvfs(path).ok()?;
-    stat.f_bavail.checked_mul(stat.f_frsize)
+    let stat = rustix::fs::statvfs(path).ok().filter(|stat| stat.f_blocks > 0)?;
+    let blocks = if rustix::process::geteuid().is_root() { stat.f_bfree } else { stat.f_bavail };
+    blocks.checked_mul(stat.f_frsize)
 }
 
 #[cfg(not(unix))]
