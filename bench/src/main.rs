@@ -5,31 +5,11 @@
 //! * `memory`: the peak of resident memory, whatever the size of the test;
 //! * `rivals`: the same work done by `fio`, `dd` and `ioping`.
 //!
-//! Everything is measured in rounds that take turns ([`rounds`]), so that a machine whose speed drifts does so for all
+//! Everything is measured in rounds that take turns (`linux/rounds.rs`), so that a machine whose speed drifts does so for all
 //! alike. `docs/performance.md` says how to read the results.
 
 #[cfg(target_os = "linux")]
-mod failure;
-#[cfg(target_os = "linux")]
-mod interrupt;
-#[cfg(target_os = "linux")]
-mod machine;
-#[cfg(target_os = "linux")]
-mod media;
-#[cfg(target_os = "linux")]
-mod memory;
-#[cfg(target_os = "linux")]
-mod overhead;
-#[cfg(target_os = "linux")]
-mod program;
-#[cfg(target_os = "linux")]
-mod report;
-#[cfg(target_os = "linux")]
-mod rivals;
-#[cfg(target_os = "linux")]
-mod rounds;
-#[cfg(target_os = "linux")]
-mod startup;
+mod linux;
 
 use std::process::ExitCode;
 
@@ -42,89 +22,4 @@ fn main() -> ExitCode {
 fn main() -> ExitCode {
     eprintln!("flashmark-bench: it measures with strace, loop devices and /dev/shm, and so runs on Linux only");
     ExitCode::from(2)
-}
-
-#[cfg(target_os = "linux")]
-mod linux {
-    use std::path::PathBuf;
-    use std::process::ExitCode;
-
-    use clap::{Parser, Subcommand};
-
-    use crate::failure::Failure;
-    use crate::report::Report;
-    use crate::{interrupt, machine, memory, overhead, program, rivals, startup};
-
-    /// Measures flashmark itself: what it costs an operation, how fast it starts, how much memory it takes, and whether
-    /// its rates are those of other tools
-    #[derive(Parser)]
-    #[command(version)]
-    struct Cli {
-        #[command(subcommand)]
-        what: What,
-
-        /// Print JSON
-        #[arg(long, global = true)]
-        json: bool,
-
-        /// The flashmark to measure [default: the one beside this program]
-        #[arg(long, value_name = "PATH", global = true)]
-        flashmark: Option<PathBuf>,
-
-        /// How many rounds; more are steadier and take longer
-        #[arg(long, value_name = "N", global = true, value_parser = clap::value_parser!(u32).range(1..=10_000))]
-        rounds: Option<u32>,
-
-        /// Where files on a real disk are made (overhead and memory use /dev/shm)
-        #[arg(long, value_name = "DIRECTORY", global = true, default_value = ".")]
-        dir: PathBuf,
-    }
-
-    #[derive(Clone, Copy, Subcommand)]
-    enum What {
-        /// What the runner and the histogram add to an operation, in nanoseconds
-        Overhead,
-        /// The time until the first I/O (needs strace; the loop device needs root)
-        Startup,
-        /// The peak of resident memory for small and large tests
-        Memory,
-        /// The same work done by fio, dd and ioping (the zram device needs root)
-        Rivals,
-    }
-
-    pub(super) fn main() -> ExitCode {
-        let cli = Cli::parse();
-        match measure(&cli) {
-            Ok(report) => {
-                if cli.json {
-                    println!("{:#}", report.to_json())
-                } else {
-                    print!("{report}")
-                }
-                ExitCode::SUCCESS
-            }
-            Err(failure) => {
-                eprintln!("flashmark-bench: {failure}");
-                failure.exit_code()
-            }
-        }
-    }
-
-    fn measure(cli: &Cli) -> Result<Report, Failure> {
-        if cfg!(debug_assertions) {
-            return Err(Failure::DebugBuild);
-        }
-        interrupt::install()?;
-        let flashmark = || program::flashmark(cli.flashmark.as_deref());
-        // strace shows paths as they are, without links and dots.
-        let dir = cli.dir.canonicalize().map_err(Failure::io("finding the directory"))?;
-        let mut report = match cli.what {
-            What::Overhead => overhead::measure(cli.rounds.unwrap_or(31)),
-            What::Startup => startup::measure(&flashmark()?, &dir, cli.rounds.unwrap_or(21)),
-            What::Memory => memory::measure(&flashmark()?),
-            What::Rivals => rivals::measure(&flashmark()?, &dir, cli.rounds.unwrap_or(9)),
-        }?;
-        report.machine = machine::describe();
-        Ok(report)
-    }
 }

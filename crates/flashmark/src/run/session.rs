@@ -16,10 +16,10 @@ use flashmark_report::run_file::RunFile;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
+use super::Measured;
 use super::interrupt::Interrupt;
 use super::plan::Plan;
 use super::progress::Progress;
-use super::{Measured, newest_of_each};
 use crate::args::RunArgs;
 use crate::clean;
 use crate::exit::Ended;
@@ -118,7 +118,6 @@ impl Session {
                 measured.records.push(record);
             }
         }
-        measured.records = newest_of_each(measured.records);
         measured.records.sort_by_key(|record| record.run.index);
         measured
     }

@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::failure::Failure;
-use crate::interrupt;
-use crate::media;
-use crate::program;
-use crate::report::{Cell, Promise, Report, Table};
-use crate::rounds::Spread;
+use crate::linux::failure::Failure;
+use crate::linux::interrupt;
+use crate::linux::media;
+use crate::linux::program;
+use crate::linux::report::{Cell, Promise, Report, Table};
+use crate::linux::rounds::Spread;
 
 const LIMIT_MIB: f64 = 32.0;
 

@@ -9,9 +9,9 @@ use flashmark_core::workload::{Order, Workload};
 use flashmark_host::clock::MonotonicClock;
 
 use super::{ORDERS, Watcher, run};
-use crate::failure::Failure;
-use crate::report::{Cell, Table};
-use crate::rounds::{Rounds, Spread, Variant};
+use crate::linux::failure::Failure;
+use crate::linux::report::{Cell, Table};
+use crate::linux::rounds::{Rounds, Spread, Variant};
 
 const BLOCK_BYTES: u32 = 4096;
 const OPS: u64 = 20_000;

@@ -17,10 +17,10 @@ use flashmark_host::consent::ConsentArgs;
 use flashmark_host::target::HostTarget;
 
 use super::{Watcher, run};
-use crate::failure::Failure;
-use crate::media;
-use crate::report::{Cell, Table};
-use crate::rounds::{Rounds, Spread, Variant};
+use crate::linux::failure::Failure;
+use crate::linux::media;
+use crate::linux::report::{Cell, Table};
+use crate::linux::rounds::{Rounds, Spread, Variant};
 
 const OPS: u64 = 100_000;
 /// Small enough for the second-level cache of most CPUs, so that memory's own swings do not cover the difference.

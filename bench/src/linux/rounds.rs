@@ -3,8 +3,8 @@
 //! Each round runs every variant once. A difference or ratio is taken within each round and its median over the rounds
 //! is reported, so that neither drift nor a few disturbed rounds show.
 
-use crate::failure::Failure;
-use crate::interrupt;
+use crate::linux::failure::Failure;
+use crate::linux::interrupt;
 
 /// The values of some variants, round by round.
 #[derive(Clone, Debug)]

@@ -10,9 +10,9 @@ use flashmark_core::runner::Observer;
 use flashmark_core::target::{Fault, FaultKind, Target};
 use flashmark_core::workload::{Order, Workload};
 
-use crate::failure::Failure;
-use crate::machine::Pinned;
-use crate::report::{Promise, Report};
+use crate::linux::failure::Failure;
+use crate::linux::machine::Pinned;
+use crate::linux::report::{Promise, Report};
 
 /// The promise: the runner and the histogram cost at most this much an operation over the bare call.
 const LIMIT_NS: f64 = 60.0;

@@ -7,8 +7,8 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use crate::failure::Failure;
-use crate::program;
+use crate::linux::failure::Failure;
+use crate::linux::program;
 
 /// A file system in memory, to measure without a medium.
 pub const IN_MEMORY: &str = "/dev/shm";

@@ -5,7 +5,7 @@ use std::fmt;
 use comfy_table::{CellAlignment, ContentArrangement, Table as Grid, presets};
 use serde_json::{Value, json};
 
-use crate::rounds::Spread;
+use crate::linux::rounds::Spread;
 
 /// A result.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::failure::Failure;
+use crate::linux::failure::Failure;
 
 static STOP: AtomicBool = AtomicBool::new(false);
 

@@ -11,11 +11,11 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use crate::failure::Failure;
-use crate::media::{self, MemoryDevice};
-use crate::program;
-use crate::report::{Cell, Promise, Report, Table};
-use crate::rounds::{Rounds, Variant};
+use crate::linux::failure::Failure;
+use crate::linux::media::{self, MemoryDevice};
+use crate::linux::program;
+use crate::linux::report::{Cell, Promise, Report, Table};
+use crate::linux::rounds::{Rounds, Variant};
 
 /// One piece of work, on a file or device that is there and full. Always with direct I/O, one operation after the other.
 struct Job {

@@ -8,8 +8,8 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Output, Stdio};
 
-use crate::failure::Failure;
-use crate::interrupt;
+use crate::linux::failure::Failure;
+use crate::linux::interrupt;
 
 /// The flashmark to measure: as given, or the one that was built beside this program.
 ///

@@ -9,11 +9,11 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-use crate::failure::Failure;
-use crate::media::{self, LoopDevice};
-use crate::program;
-use crate::report::{Cell, Promise, Report, Table};
-use crate::rounds::{Rounds, Variant};
+use crate::linux::failure::Failure;
+use crate::linux::media::{self, LoopDevice};
+use crate::linux::program;
+use crate::linux::report::{Cell, Promise, Report, Table};
+use crate::linux::rounds::{Rounds, Variant};
 
 const LIMIT_MS: f64 = 20.0;
 
