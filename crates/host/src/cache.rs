@@ -29,6 +29,13 @@ pub fn drop_pages(file: &File, bytes: u64) -> io::Result<()> {
     sys::drop_pages(file, bytes)
 }
 
+/// Asks the system to forget the unchanged pages that it has of a file or device, and changes nothing. A disk and its
+/// partitions have pages of their own: what was written through a partition does not show in pages that were read from
+/// the disk before.
+pub(crate) fn forget_clean_pages(file: &File) {
+    sys::forget_clean_pages(file);
+}
+
 /// Looks at the first `bytes` of a file: `cachestat` (Linux 6.5), or else `mincore` on a mapping.
 ///
 /// # Errors
@@ -73,6 +80,11 @@ mod sys {
         let _ = file.sync_data();
         fadvise(file, 0, NonZeroU64::new(bytes), Advice::DontNeed)?;
         Ok(())
+    }
+
+    pub(super) fn forget_clean_pages(file: &File) {
+        // Where it is refused the pages are what there is.
+        let _ = fadvise(file, 0, None, Advice::DontNeed);
     }
 
     pub(super) fn residency(file: &File, bytes: u64) -> io::Result<Residency> {
@@ -173,6 +185,8 @@ mod sys {
     pub(super) fn drop_pages(_: &File, _: u64) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
+
+    pub(super) fn forget_clean_pages(_: &File) {}
 
     pub(super) fn residency(_: &File, _: u64) -> io::Result<Residency> {
         Err(io::ErrorKind::Unsupported.into())

@@ -71,6 +71,9 @@ fn a_table_with_unused_partitions_is_named_with_what_is_on_them() {
     let image = Image::new(64);
     let device = image.attach();
     let [first, second] = device.partition();
+    // Somebody has read the disk before, and keeps its old pages in memory: those of a partition are apart from them.
+    let mut reader = fs::File::open(&device.node).unwrap();
+    std::io::Read::read_exact(&mut reader, &mut vec![0; 48 << 20]).unwrap();
     sh(&format!("mkfs.ext4 -q -L rootfs {}", second.display()));
     let message = refuse_without_consent(&device.node).to_string();
     assert!(

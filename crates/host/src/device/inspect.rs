@@ -24,6 +24,7 @@ pub fn inspect(path: &Path) -> Result<Findings, Refusal> {
     if size_bytes == 0 && node_number(path).is_some() {
         return Err(Refusal::NoMedium { path: path.into() });
     }
+    crate::cache::forget_clean_pages(&file);
     let medium = Medium::new(&file, size_bytes);
     let contents = signature::probe(&medium);
     Ok(Findings { model, size_bytes, contents, unreadable: medium.is_unreadable(), uses })
