@@ -255,7 +255,7 @@ fn has_no_writer(path: &Path, places: &[(Part, Identity)], doubts: &mut Vec<Stri
     }
     // What can only be written can't be asked about.
     let Ok(file) = File::open(path) else { return Ok(false) };
-    for _ in 0..5 {
+    for _ in 0..20 {
         match lease::writers(&file) {
             lease::Writers::None => return Ok(true),
             lease::Writers::Untold => return Ok(false),

@@ -52,7 +52,8 @@ pub(crate) fn places_of_device(device: &BlockDevice, stack: &Stack) -> Vec<(Part
 /// system, have a device open for writing for a moment.
 pub(crate) fn writers(places: &[(Part, Identity)]) -> Writers {
     const PAUSE: Duration = Duration::from_millis(50);
-    for _ in 0..4 {
+    // A second, as for the disk's lock: on a busy machine a moment can be that long.
+    for _ in 0..20 {
         let found = writers_now(places);
         if found.uses.is_empty() {
             return found;
