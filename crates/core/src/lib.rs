@@ -7,6 +7,7 @@
 //! * [`runner`]: drives a [`target::Target`] through a workload, timing each operation with a [`clock::Clock`];
 //! * [`histogram`]: where the latencies go;
 //! * [`record`]: the result, and what a run's JSON Lines hold;
+//! * [`ledger`]: virtual time that knows what it was spent on;
 //! * [`order`], [`data`]: which block comes next, and what is written to it;
 //! * [`environment`]: what the machine was, filled in by whoever knows it;
 //! * [`units`]: sizes and times as people write them.
@@ -19,6 +20,7 @@ pub mod clock;
 pub mod data;
 pub mod environment;
 pub mod histogram;
+pub mod ledger;
 mod names;
 pub mod order;
 pub mod record;

@@ -1,0 +1,1 @@
+//! The file systems of embedded devices behind one trait.

@@ -1,0 +1,1 @@
+//! Simulated boards in virtual time.
