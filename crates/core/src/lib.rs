@@ -8,6 +8,7 @@
 //! * [`histogram`]: where the latencies go;
 //! * [`record`]: the result, and what a run's JSON Lines hold;
 //! * [`ledger`]: virtual time that knows what it was spent on;
+//! * [`simulation`]: what a simulated board tells beside the times;
 //! * [`order`], [`data`]: which block comes next, and what is written to it;
 //! * [`environment`]: what the machine was, filled in by whoever knows it;
 //! * [`units`]: sizes and times as people write them.
@@ -25,6 +26,7 @@ mod names;
 pub mod order;
 pub mod record;
 pub mod runner;
+pub mod simulation;
 pub mod target;
 pub mod units;
 pub mod workload;

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::environment::Environment;
 use crate::histogram::Histogram;
+use crate::simulation::Simulation;
 use crate::target::{Fault, FaultKind};
 use crate::workload::Workload;
 
@@ -35,6 +36,9 @@ pub struct Record {
     pub outcome: Outcome,
     /// What it was measured with.
     pub environment: Environment,
+    /// What only a simulated board can tell; lab targets only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub simulation: Option<Simulation>,
 }
 
 /// The run that a record is part of; the same in all of its records but for `index`.

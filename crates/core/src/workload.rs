@@ -62,6 +62,58 @@ pub struct Workload {
     pub max_errors: u32,
     /// `true` counts a short transfer at full size, with a warning: compatibility forms only. `false` makes it an error.
     pub accept_short: bool,
+    /// When raw flash is erased before it is written; means nothing where a write replaces what was there.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub erase: Erase,
+    /// The targets that it runs on, by what they show of their storage.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub access: Access,
+    /// The targets that it runs on, by their medium.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub medium: Medium,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// When raw flash is erased before a write.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Erase {
+    /// As part of the write, inside its time.
+    #[default]
+    Inside,
+    /// Before the repeat, outside the time: what is measured is programming.
+    Outside,
+    /// Not at all: compatibility forms only. Bits that are 0 stay 0.
+    Never,
+}
+
+/// What a target shows of its storage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Access {
+    /// Whatever it is.
+    #[default]
+    Any,
+    /// The storage itself: a device, a partition without a file system.
+    Raw,
+    /// A file in a file system.
+    Files,
+}
+
+/// What a target's medium is, as far as suites make a difference.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Medium {
+    /// Whatever it is.
+    #[default]
+    Any,
+    /// NOR flash that the host erases itself.
+    Nor,
+    /// Anything that takes writes without an erase: cards, disks, a file of the machine.
+    NotNor,
 }
 
 /// The most repeats of a workload: each has its figures in the record, which has to stay a line of reasonable length.
@@ -209,7 +261,18 @@ impl Workload {
             time_open_close: false,
             max_errors: 0,
             accept_short: false,
+            erase: Erase::Inside,
+            access: Access::Any,
+            medium: Medium::Any,
         }
+    }
+
+    /// Whether it is meant for a target that shows its storage as `access` and has this medium; `Any` of either side
+    /// fits everything.
+    #[must_use]
+    pub fn is_for(&self, access: Access, medium: Medium) -> bool {
+        let access_fits = self.access == Access::Any || access == Access::Any || self.access == access;
+        access_fits && (self.medium == Medium::Any || medium == Medium::Any || self.medium == medium)
     }
 
     /// What the operations are.

@@ -1,1 +1,4 @@
 //! Simulated boards in virtual time.
+#![forbid(unsafe_code)]
+
+pub mod target_name;

@@ -373,6 +373,7 @@ fn record(workload: Workload, target: TargetInfo) -> Record {
         workload,
         outcome: Outcome::not_run(Status::Done),
         environment: environment(),
+        simulation: None,
     }
 }
 

@@ -186,6 +186,7 @@ impl Session {
             workload: workload.clone(),
             outcome,
             environment: target.environment().clone(),
+            simulation: None,
         }
     }
 }
