@@ -102,7 +102,7 @@ impl<'w> Pattern<'w> {
             && match self.data {
                 Data::Random => true,
                 Data::Compressible { percent } => *percent < 100,
-                Data::Zeros | Data::Text { .. } => false,
+                Data::Fixed | Data::Zeros | Data::Text { .. } => false,
             }
     }
 
@@ -123,6 +123,12 @@ impl<'w> Pattern<'w> {
         match self.data {
             Data::Zeros => buf.fill(0),
             Data::Random => rng.fill_bytes(buf),
+            Data::Fixed => {
+                // Each block anew from the same seed.
+                for block in buf.chunks_mut(self.block_bytes) {
+                    Xoshiro256PlusPlus::seed_from_u64(self.seed).fill_bytes(block);
+                }
+            }
             Data::Text { text, end } => {
                 for block in buf.chunks_mut(self.block_bytes) {
                     lay_text(block, text.as_bytes());
@@ -155,7 +161,7 @@ impl<'w> Pattern<'w> {
         let random = match self.data {
             Data::Random => CELL_BYTES,
             Data::Compressible { percent } => random_bytes(CELL_BYTES, *percent),
-            Data::Zeros | Data::Text { .. } => return,
+            Data::Fixed | Data::Zeros | Data::Text { .. } => return,
         };
         if random < 8 {
             return;
@@ -181,7 +187,7 @@ impl<'w> Pattern<'w> {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(key);
         match self.data {
             Data::Zeros => {}
-            Data::Random => rng.fill_bytes(&mut cell),
+            Data::Random | Data::Fixed => rng.fill_bytes(&mut cell),
             Data::Text { text, .. } => lay_text(&mut cell, text.as_bytes()),
             Data::Compressible { percent } => rng.fill_bytes(&mut cell[..random_bytes(CELL_BYTES, *percent)]),
         }
@@ -392,6 +398,7 @@ mod tests {
     fn any_data() -> impl Strategy<Value = Data> {
         prop_oneof![
             Just(Data::Zeros),
+            Just(Data::Fixed),
             Just(Data::Random),
             "[a-z]{1,40}".prop_map(|text| Data::Text { text, end: "".into() }),
             (0_u8..=100).prop_map(|percent| Data::Compressible { percent }),

@@ -22,7 +22,7 @@ use alloc::format;
 use crate::clock::Clock;
 use crate::record::{OpKind, Outcome, Repeat, Status, WarningCode};
 use crate::target::{Contents, Fault, FaultKind, Moved, OpenAs, Target};
-use crate::workload::{FileMode, OpMix, Reopen, Verify, Workload};
+use crate::workload::{Erase, FileMode, OpMix, Reopen, Verify, Workload};
 
 use job::{Job, Written};
 use measure::Buffers;
@@ -191,7 +191,9 @@ impl<'a, C: Clock> Runner<'a, C> {
     ) -> Result<(), Halt> {
         let workload = job.workload;
         let before = target.contents();
-        let pass = if workload.writes() { before.pass.wrapping_add(1) } else { before.pass };
+        // What is not erased keeps the zeros of the pass before: it has to be written with the same stamps.
+        let renews = workload.writes() && workload.erase != Erase::Never;
+        let pass = if renews { before.pass.wrapping_add(1) } else { before.pass };
         if workload.writes() {
             // Until the repeat is complete nobody can say of which pass a block is; and a new file has nothing yet.
             let known = if workload.file == FileMode::New { Contents::default() } else { before };

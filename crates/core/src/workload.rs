@@ -182,6 +182,8 @@ pub enum Data {
     Zeros,
     /// Random bytes, no two blocks alike.
     Random,
+    /// Random bytes, the same in every block and repeat, as originals write that fill their buffer once.
+    Fixed,
     /// `text` over and over from the start of every block; the block's last bytes are `end`.
     Text {
         /// What is repeated; not empty.

@@ -112,6 +112,7 @@ pub(super) fn fingerprint_of(data: &Data) -> u64 {
     match data {
         Data::Zeros => fingerprint(b"zeros"),
         Data::Random => fingerprint(b"random"),
+        Data::Fixed => fingerprint(b"fixed"),
         Data::Text { text, end } => fingerprint(text.as_bytes()) ^ hash(fingerprint(end.as_bytes())),
         Data::Compressible { percent } => fingerprint(&[b'c', *percent]),
     }
