@@ -2,6 +2,7 @@
 
 mod failure;
 mod interrupt;
+mod lab;
 mod machine;
 mod media;
 mod memory;
@@ -20,8 +21,8 @@ use clap::{Parser, Subcommand};
 use failure::Failure;
 use report::Report;
 
-/// Measures flashmark itself: what it costs an operation, how fast it starts, how much memory it takes, and whether
-/// its rates are those of other tools
+/// Measures flashmark itself: what it costs an operation, how fast it starts, how much memory it takes, how fast its
+/// simulated boards run, and whether its rates are those of other tools
 #[derive(Parser)]
 #[command(version)]
 struct Cli {
@@ -53,6 +54,8 @@ enum What {
     Startup,
     /// The peak of resident memory for small and large tests
     Memory,
+    /// How fast simulated boards run, and what they take
+    Lab,
     /// The same work done by fio, dd and ioping (the zram device needs root)
     Rivals,
 }
@@ -87,6 +90,7 @@ fn measure(cli: &Cli) -> Result<Report, Failure> {
         What::Overhead => overhead::measure(cli.rounds.unwrap_or(31)),
         What::Startup => startup::measure(&flashmark()?, &dir, cli.rounds.unwrap_or(21)),
         What::Memory => memory::measure(&flashmark()?),
+        What::Lab => lab::measure(&flashmark()?, cli.rounds.unwrap_or(9)),
         What::Rivals => rivals::measure(&flashmark()?, &dir, cli.rounds.unwrap_or(9)),
     }?;
     report.machine = machine::describe();

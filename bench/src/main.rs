@@ -3,6 +3,7 @@
 //! * `overhead`: what the runner and its histogram add to an operation;
 //! * `startup`: the time until the first I/O;
 //! * `memory`: the peak of resident memory, whatever the size of the test;
+//! * `lab`: how fast simulated boards run, whatever the length of the run and the size of the chip;
 //! * `rivals`: the same work done by `fio`, `dd` and `ioping`.
 //!
 //! Everything is measured in rounds that take turns (`linux/rounds.rs`), so that a machine whose speed drifts does so for all

@@ -1,5 +1,6 @@
 //! Why nothing could be measured.
 
+use std::fmt::Display;
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -58,6 +59,9 @@ pub enum Failure {
     /// The target could not be opened.
     #[error(transparent)]
     Target(#[from] TargetError),
+    /// A simulated board or chip did not do what was asked of it.
+    #[error("the simulated board: {0}")]
+    Lab(String),
     /// Ctrl-C.
     #[error("interrupted")]
     Interrupted,
@@ -67,6 +71,11 @@ impl Failure {
     /// An error of the system while `doing` something.
     pub fn io(doing: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
         move |error| Self::Io { doing: doing.into(), error }
+    }
+
+    /// Something that a simulated board or chip refused.
+    pub fn lab(error: impl Display) -> Self {
+        Self::Lab(error.to_string())
     }
 
     /// 2 where something has to be installed or built first, 130 on Ctrl-C, else 1.

@@ -1,12 +1,17 @@
-//! Programs: finding them, running them, and the memory that they took.
-#![allow(unsafe_code, reason = "wait4, the only call that tells one child's memory; rustix and std do not have it")]
+//! Programs: finding them, running them, and the time and memory that they took.
+#![allow(
+    unsafe_code,
+    reason = "wait4, the only call that tells one child's time and memory; rustix and std do not have it"
+)]
 
 use std::env;
-use std::io::{self, Read as _};
+use std::io::{self, Read};
 use std::mem::MaybeUninit;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Output, Stdio};
+use std::thread;
+use std::time::Instant;
 
 use crate::linux::failure::Failure;
 use crate::linux::interrupt;
@@ -46,31 +51,71 @@ pub fn run(command: &mut Command) -> Result<Output, Failure> {
     Err(failed(command, output.status, String::from_utf8_lossy(&output.stderr).into_owned()))
 }
 
-/// Runs a command as [`run`] does, and tells the most memory that was resident, in bytes.
-///
-/// The kernel counts what the process held before `exec` too (`exec_mmap` keeps the old high-water mark), which is this
-/// program's own size where it starts children by `vfork`: a floor of a few MiB.
+/// What a program that succeeded printed, and what it took.
+#[derive(Debug)]
+pub struct Finished {
+    /// Its standard output.
+    pub output: String,
+    /// Time on all processors together, of the program and of the kernel for it, in seconds.
+    pub cpu_s: f64,
+    /// Time from its start to its end, in seconds.
+    pub wall_s: f64,
+    /// The most memory that was resident, in bytes.
+    ///
+    /// The kernel counts what the process held before `exec` too (`exec_mmap` keeps the old high-water mark), which is this
+    /// program's own size where it starts children by `vfork`: a floor of a few MiB.
+    pub peak_resident_bytes: u64,
+}
+
+/// Runs a command as [`run`] does, and tells what it took.
 ///
 /// # Errors
 /// As [`run`].
-pub fn peak_resident_bytes(command: &mut Command) -> Result<u64, Failure> {
-    command.env("LC_ALL", "C").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+pub fn measured(command: &mut Command) -> Result<Finished, Failure> {
+    command.env("LC_ALL", "C").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let start = Instant::now();
     let mut child = command.spawn().map_err(Failure::io(text_of(command)))?;
-    let mut stderr = String::new();
-    if let Some(mut pipe) = child.stderr.take() {
-        // What cannot be read is not told; the status still is.
-        let _ = pipe.read_to_string(&mut stderr);
-    }
-    let (status, peak) = wait(child.id()).map_err(Failure::io(text_of(command)))?;
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    // Both at once: a full pipe would stop the child.
+    let (output, stderr) = thread::scope(|scope| {
+        let stderr = scope.spawn(|| all_of(stderr));
+        (all_of(stdout), stderr.join().unwrap_or_default())
+    });
+    let (status, usage) = wait(child.id()).map_err(Failure::io(text_of(command)))?;
+    let wall_s = start.elapsed().as_secs_f64();
     if status.success() {
-        return Ok(peak);
+        let cpu_s = seconds(usage.ru_utime) + seconds(usage.ru_stime);
+        // getrusage(2): in units of 1024 bytes.
+        let peak_resident_bytes = u64::try_from(usage.ru_maxrss).unwrap_or(0) * 1024;
+        return Ok(Finished { output, cpu_s, wall_s, peak_resident_bytes });
     }
     interrupt::check()?;
     Err(failed(command, status, stderr))
 }
 
-/// Waits for a child; its status and its peak resident bytes.
-fn wait(pid: u32) -> io::Result<(ExitStatus, u64)> {
+/// [`Finished::peak_resident_bytes`] of a command.
+///
+/// # Errors
+/// As [`run`].
+pub fn peak_resident_bytes(command: &mut Command) -> Result<u64, Failure> {
+    measured(command).map(|finished| finished.peak_resident_bytes)
+}
+
+/// What cannot be read is not told; the status still is.
+fn all_of(pipe: Option<impl Read>) -> String {
+    let mut bytes = Vec::new();
+    if let Some(mut pipe) = pipe {
+        let _ = pipe.read_to_end(&mut bytes);
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn seconds(time: libc::timeval) -> f64 {
+    time.tv_sec as f64 + time.tv_usec as f64 / 1e6
+}
+
+/// Waits for a child; its status and what it took.
+fn wait(pid: u32) -> io::Result<(ExitStatus, libc::rusage)> {
     let pid = libc::pid_t::try_from(pid).map_err(io::Error::other)?;
     loop {
         let mut status = 0;
@@ -80,8 +125,7 @@ fn wait(pid: u32) -> io::Result<(ExitStatus, u64)> {
         if waited == pid {
             // SAFETY: zeroed, which is a valid value, and filled in by the successful call.
             let usage = unsafe { usage.assume_init() };
-            // getrusage(2): in units of 1024 bytes.
-            return Ok((ExitStatus::from_raw(status), u64::try_from(usage.ru_maxrss).unwrap_or(0) * 1024));
+            return Ok((ExitStatus::from_raw(status), usage));
         }
         let error = io::Error::last_os_error();
         if error.kind() != io::ErrorKind::Interrupted {
@@ -109,6 +153,16 @@ mod tests {
         let large = peak_resident_bytes(Command::new("dd").args(["if=/dev/zero", "of=/dev/null", "bs=64M", "count=1"]));
         assert!(small < 32 << 20, "{small}");
         assert!(large.unwrap() > 64 << 20);
+    }
+
+    #[test]
+    fn output_and_time_are_the_childs() {
+        // More on both pipes than one of them holds.
+        let script = "head -c 200000 /dev/zero >&2; head -c 200000 /dev/zero | tr '\\0' x";
+        let finished = measured(Command::new("sh").args(["-c", script])).unwrap();
+        assert_eq!(finished.output.len(), 200_000);
+        let asleep = measured(Command::new("sleep").arg("0.2")).unwrap();
+        assert!(asleep.wall_s >= 0.2 && asleep.cpu_s < asleep.wall_s, "{asleep:?}");
     }
 
     #[test]

@@ -122,7 +122,11 @@ impl Promise {
 
     fn limits_text(&self) -> String {
         let (low, high) = (self.limits.start(), self.limits.end());
-        if low.is_finite() { format!("{low} to {high}") } else { format!("at most {high}") }
+        match (low.is_finite(), high.is_finite()) {
+            (true, true) => format!("{low} to {high}"),
+            (true, false) => format!("at least {low}"),
+            (false, _) => format!("at most {high}"),
+        }
     }
 }
 
@@ -212,6 +216,7 @@ mod tests {
                 promise("alike", [1.25, 1.1, 1.3], 0.95..=1.05),
                 promise("noisy", [1.06, 1.04, 1.3], 0.95..=1.05),
                 promise("nothing", [f64::NAN; 3], 0.95..=1.05),
+                promise("many", [3100.0, 2900.0, 3300.0], 3000.0..=f64::INFINITY),
             ],
         };
         let text = report.to_string();
@@ -219,9 +224,11 @@ mod tests {
         assert!(text.contains(" missed: alike: 1.25 ms (promised: 0.95 to 1.05)"), "{text}");
         assert!(text.contains("unclear: noisy"), "{text}");
         assert!(text.contains(" missed: nothing"), "what could not be measured is not kept: {text}");
+        assert!(text.contains("   kept: many: 3100.00 ms (promised: at least 3000)"), "{text}");
         let json = report.to_json();
         assert_eq!(json["tables"][0]["rows"][0], json!({ "what": "x", "ms": 1.3 }));
         assert_eq!(json["tables"][0]["rows"][1]["ms"], Value::Null);
         assert_eq!(json["promises"][1]["verdict"], json!("missed"));
+        assert_eq!((&json["promises"][4]["least"], &json["promises"][4]["most"]), (&json!(3000.0), &Value::Null));
     }
 }

@@ -1,6 +1,9 @@
 //! The command line. The options that set suite keys are made from the suite crate's table of keys, so that every key
 //! can be given here.
 
+mod lab;
+
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
@@ -9,7 +12,11 @@ use clap::{Arg, ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Par
 use flashmark_host::consent::ConsentArgs;
 use flashmark_report::figures::RateUnit;
 use flashmark_report::format::formats;
+use flashmark_report::sweep::Metric;
 use flashmark_suite::{Settings, Suite, built_in, keys};
+
+use crate::run::{Shard, Sweep};
+pub use lab::{BoardsArgs, BoardsCommand, ChipsArgs, ChipsCommand, ValidateArgs};
 
 /// What was asked for.
 pub enum Command {
@@ -19,11 +26,17 @@ pub enum Command {
     Suites(SuitesArgs),
     /// `flashmark show`.
     Show(ShowArgs),
+    /// `flashmark boards`.
+    Boards(BoardsArgs),
+    /// `flashmark chips`.
+    Chips(ChipsArgs),
+    /// `flashmark validate`.
+    Validate(ValidateArgs),
     /// `flashmark clean`.
     Clean(CleanArgs),
 }
 
-/// A storage benchmark for flash media: directories, files, block devices
+/// A storage benchmark for flash media: directories, files, block devices, simulated boards
 #[derive(Parser)]
 #[command(version, about, after_help = "Start with `flashmark run .`; `flashmark help run` has examples.")]
 struct Cli {
@@ -33,12 +46,18 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Subcommands {
-    /// Measure a directory, a file or a block device
+    /// Measure a directory, a file, a block device or a simulated board
     Run(Box<RunArgs>),
     /// List the suites, or print one
     Suites(SuitesArgs),
     /// Show the records of earlier runs
     Show(ShowArgs),
+    /// List the simulated boards, or print one or what can be set
+    Boards(BoardsArgs),
+    /// List the simulated flash chips, or print one
+    Chips(ChipsArgs),
+    /// Show how far published measurements are from what simulated boards predict for them
+    Validate(ValidateArgs),
     /// Remove test files that a killed run left behind
     Clean(CleanArgs),
 }
@@ -54,6 +73,15 @@ Examples:
   flashmark run . --op write --block 4k --size 64m --order random --sync every:1
                                                    one workload from the command line
   flashmark run /dev/sdb --destroy /dev/sdb        also write: everything on /dev/sdb is lost
+  flashmark run lab:esp32 --suite esp-idf --compat --set tries=100 --format esp-idf
+                                                   every storage of a simulated board, in virtual time
+  flashmark run lab:esp32/fatfs --set fatfs.cluster=16k --where
+                                                   one storage, set otherwise, and where its time goes
+  flashmark run lab:esp32/fatfs --suite esp-idf --sweep fatfs.cluster=4k,16k,64k --sweep chip=w25q32jv,gd25q32c
+                                                   each combination, the fastest first
+
+A target lab:BOARD[/STORAGE][,KEY=VALUE...] is simulated: it takes milliseconds, and gives the same
+results every time (flashmark boards).
 
 Without --destroy, existing files and devices are only read. In a directory flashmark writes
 a file of its own and removes it at the end.
@@ -61,12 +89,14 @@ a file of its own and removes it at the end.
 Exit codes: 0 done, 1 a workload failed, 2 wrong usage, 3 refused because data would be
 destroyed, 130 interrupted.";
 
+const TARGETS_HELP: &str = "Directories, files, block devices, or simulated boards: lab:BOARD[/STORAGE][,KEY=VALUE...]";
+
 /// `flashmark run`.
 #[derive(Args)]
 #[command(after_help = RUN_EXAMPLES)]
 pub struct RunArgs {
-    /// Directories, files or block devices
-    #[arg(value_name = "TARGET", required_unless_present = "resume")]
+    /// Directories, files, block devices, or simulated boards (`lab:BOARD/STORAGE,KEY=VALUE`)
+    #[arg(value_name = "TARGET", required_unless_present = "resume", help = TARGETS_HELP)]
     pub targets: Vec<PathBuf>,
 
     /// Suite to run: a name (see `flashmark suites`) or a path of a TOML file [default: quick, or the single workload
@@ -82,16 +112,36 @@ pub struct RunArgs {
     #[arg(long, value_name = "TEXT", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub only: Vec<String>,
 
-    /// Set a suite key or a parameter of the suite (repeatable)
+    /// Set a suite key, a parameter of the suite, or a key of the simulated boards (repeatable)
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
+
+    /// Run with each of these values of a key; several --sweep multiply
+    #[arg(long, value_name = "KEY=VALUE,VALUE...")]
+    pub sweep: Vec<Sweep>,
+
+    /// Run part K of N of the targets only; the files of all parts, joined with cat, are the file of the whole run
+    #[arg(long, value_name = "K/N")]
+    pub shard: Option<Shard>,
+
+    /// Simulate on so many threads, which changes no result [default: all processors]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
+
+    /// Begin with this content of the simulated storage's partition (one lab target with a storage)
+    #[arg(long, value_name = "FILE")]
+    pub image: Option<PathBuf>,
+
+    /// Write what the simulated storage's partition holds after the run to this new file (one lab target with a storage)
+    #[arg(long, value_name = "FILE")]
+    pub save_image: Option<PathBuf>,
 
     /// Append a record of each workload to this new file (JSON Lines), on the medium before the next one starts
     #[arg(short, long, value_name = "FILE", conflicts_with = "resume")]
     pub output: Option<PathBuf>,
 
     /// Finish the interrupted run in this file; suite, settings and targets are taken from it
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["targets", "suite", "compat", "only", "set"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["targets", "suite", "compat", "only", "set", "sweep", "image"])]
     pub resume: Option<PathBuf>,
 
     #[command(flatten)]
@@ -123,6 +173,19 @@ pub struct FormatArgs {
     /// Print bits instead of bytes, in the format esp-idf
     #[arg(long)]
     pub bits: bool,
+
+    /// Sort by this figure, the best first: rate, mean, p99, max, elapsed, write-amplification or wear [default: rate for
+    /// a sweep, the order of the run otherwise]
+    #[arg(long, value_name = "METRIC")]
+    pub sort: Option<Metric>,
+
+    /// Show where the time of simulated boards went, and what their devices did
+    #[arg(long = "where")]
+    pub attribution: bool,
+
+    /// Show how simulated media wore
+    #[arg(long)]
+    pub wear: bool,
 }
 
 impl FormatArgs {
@@ -220,6 +283,9 @@ pub fn parse() -> Command {
             Subcommands::Run(args) => Command::Run(args, settings),
             Subcommands::Suites(args) => Command::Suites(args),
             Subcommands::Show(args) => Command::Show(args),
+            Subcommands::Boards(args) => Command::Boards(args),
+            Subcommands::Chips(args) => Command::Chips(args),
+            Subcommands::Validate(args) => Command::Validate(args),
             Subcommands::Clean(args) => Command::Clean(args),
         },
         Err(error) => error.exit(),

@@ -2,6 +2,8 @@
 //! the results shown and kept; it does no I/O of its own beyond that.
 
 mod args;
+mod boards;
+mod chips;
 mod clean;
 mod exit;
 mod message;
@@ -9,6 +11,7 @@ mod output;
 mod run;
 mod show;
 mod suites;
+mod validate;
 
 use std::process::ExitCode;
 
@@ -20,6 +23,9 @@ fn main() -> ExitCode {
         Command::Run(args, settings) => run::run(*args, settings),
         Command::Suites(args) => suites::run(args),
         Command::Show(args) => show::run(&args),
+        Command::Boards(args) => boards::run(args),
+        Command::Chips(args) => chips::run(args),
+        Command::Validate(args) => validate::run(&args),
         Command::Clean(args) => clean::run(&args),
     };
     match result {

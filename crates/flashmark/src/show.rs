@@ -20,7 +20,7 @@ pub fn run(args: &ShowArgs) -> anyhow::Result<Exit> {
     for path in &args.files {
         records.extend(read(path)?);
     }
-    output.print(&newest_of_each(records))?;
+    output.print(newest_of_each(records))?;
     Ok(Exit::Done)
 }
 

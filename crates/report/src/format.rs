@@ -82,6 +82,12 @@ pub trait Format: Sync {
         false
     }
 
+    /// Whether the format can show the views of simulated boards ([`Style::attribution`], [`Style::wear`]); the others
+    /// pass them over. What can be written beside those is in [`crate::views`].
+    fn knows_views(&self) -> bool {
+        false
+    }
+
     /// Whether the format can show these records.
     ///
     /// # Errors
@@ -116,6 +122,12 @@ pub struct Style {
     pub rate_unit: RateUnit,
     /// Bits instead of bytes, in the formats whose original can do that ([`Format::knows_bits`]).
     pub bits: bool,
+    /// Where the time of simulated boards went, below each target's rows, in the formats that can ([`Format::knows_views`]).
+    pub attribution: bool,
+    /// The wear of simulated media, below each target's rows, in the formats that can ([`Format::knows_views`]).
+    pub wear: bool,
+    /// Whether the output can show ASCII only. It concerns the map of wear alone.
+    pub ascii: bool,
 }
 
 /// What an original's format takes for the time of all operations: in the compatibility form the sum of the calls, as
@@ -213,6 +225,24 @@ mod tests {
             assert_eq!(with(true) != with(false), format.knows_bits(), "{}", format.name());
         }
         assert!(format_named("esp-idf").unwrap().knows_bits());
+    }
+
+    /// A format either knows the views, and shows each of them, or it does not.
+    #[test]
+    fn views_are_known_or_not() {
+        for format in formats() {
+            let records = match format.original() {
+                Some(original) => samples::of_original(Some(original)),
+                None => samples::simulated::on_fatfs(),
+            };
+            let with = |attribution, wear| shown(*format, &records, &Style { attribution, wear, ..Style::default() });
+            let all = [with(false, false), with(true, false), with(false, true), with(true, true)];
+            let differ = all.iter().enumerate().all(|(nth, one)| all.iter().skip(nth + 1).all(|other| other != one));
+            assert_eq!(differ, format.knows_views(), "{}", format.name());
+            assert!(differ || all.iter().all(|one| *one == all[0]), "{}", format.name());
+        }
+        let those: Vec<&str> = formats().iter().filter(|f| f.knows_views()).map(|f| f.name()).collect();
+        assert_eq!(those, ["table", "markdown"]);
     }
 
     #[test]

@@ -10,6 +10,10 @@ use flashmark_core::record::{
 use flashmark_core::target::{Fault, FaultKind};
 use flashmark_core::workload::{Data, Direct, FileMode, Order, Reopen, SyncPolicy, Verify, Workload};
 
+// A path, so that tests that take this file by a path find the other one.
+#[path = "samples/simulated.rs"]
+pub mod simulated;
+
 /// A run of suite `quick` on two targets with every kind of trouble in it, and the start of another run.
 pub fn mixed_bag() -> Vec<Record> {
     let mut records = vec![
@@ -23,6 +27,7 @@ pub fn mixed_bag() -> Vec<Record> {
         skipped(),
         on_a_device(),
     ];
+    records.extend(simulated::on_fatfs());
     let total = records.len() as u32 + 1;
     for (index, record) in (0..).zip(&mut records) {
         record.run = run("5f0c9a3e", "quick", Form::Corrected, index, total);
@@ -75,6 +80,7 @@ pub fn esp_idf(form: Form) -> Vec<Record> {
         })
         .collect();
     records[3].target.label = "SD".into();
+    records.extend(simulated::esp_idf_raw(form));
     let mut failed = records[0].clone();
     failed.workload.name = ": write tiny size".into();
     failed.outcome.status = Status::Failed;
@@ -307,7 +313,7 @@ fn spread_ns(middle_ns: u64, count: u64) -> Vec<u64> {
 }
 
 /// An outcome whose elapsed time is that of its reads, writes and syncs.
-fn outcome(ops: &[(OpKind, u64, &[u64])]) -> Outcome {
+pub fn outcome(ops: &[(OpKind, u64, &[u64])]) -> Outcome {
     let mut outcome = Outcome::not_run(Status::Done);
     for (op, bytes, times_ns) in ops {
         let mut histogram = Histogram::new();

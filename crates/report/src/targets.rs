@@ -3,7 +3,7 @@
 use flashmark_core::environment::{Device, Environment};
 use flashmark_core::record::{Form, Record, RunInfo, TargetKind};
 
-use crate::figures::{capacity, printable};
+use crate::figures::{capacity, printable, time};
 
 /// The records of one target in one run, in their order.
 pub(crate) struct Group<'a> {
@@ -50,12 +50,20 @@ impl<'a> Run<'a> {
         if !self.info.only.is_empty() {
             parts.push(format!("only {}", printable(&self.info.only.join(", "))));
         }
-        if let Some(first) = self.records().next() {
-            parts.push(format!("flashmark {}", printable(&first.flashmark)));
-            let machine = [&first.environment.system, &first.environment.cpu_model];
-            parts.extend(machine.into_iter().flatten().map(|part| printable(part)));
+        parts.extend(self.records().next().map(|first| format!("flashmark {}", printable(&first.flashmark))));
+        // A simulated board is no machine that ran anything: it stands with its target.
+        if let Some(first) = self.records().find(|record| record.target.kind != TargetKind::Lab) {
+            parts.extend(machine(&first.environment));
         }
         parts.join(" · ")
+    }
+
+    /// What to know of numbers that nobody measured, if there are any.
+    pub(crate) fn predicted(&self) -> Option<&'static str> {
+        self.records().any(|record| record.target.kind == TargetKind::Lab).then_some(
+            "simulated boards run in virtual time: their numbers are predicted by models of chip, bus and driver, not \
+             measured",
+        )
     }
 
     /// All records of the run.
@@ -92,10 +100,24 @@ impl Group<'_> {
     pub(crate) fn describe(&self) -> String {
         let Some(first) = self.records.first() else { return String::new() };
         let mut parts = vec![kind(first.target.kind).to_owned()];
+        if first.target.kind == TargetKind::Lab {
+            parts.extend(simulated(&first.target.label, &first.environment));
+            return parts.join(" · ");
+        }
         parts.extend(storage(&first.target.label, &first.environment));
         parts.push(self.engines());
         parts.extend(self.direct());
         parts.join(" · ")
+    }
+
+    /// What it took to get a simulated board's storage ready, in a line.
+    pub(crate) fn phases(&self) -> Option<String> {
+        let phases = self.records.iter().find_map(|record| {
+            record.simulation.as_ref().map(|simulation| &simulation.phases).filter(|phases| !phases.is_empty())
+        })?;
+        let shown: Vec<String> =
+            phases.iter().map(|phase| format!("{} {}", printable(&phase.name), time(phase.elapsed_ns))).collect();
+        Some(format!("getting ready: {}", shown.join(", ")))
     }
 
     /// The records of workloads that did any input or output.
@@ -142,6 +164,27 @@ const fn kind(kind: TargetKind) -> &'static str {
     }
 }
 
+/// System and processor.
+fn machine(environment: &Environment) -> impl Iterator<Item = String> {
+    let parts = [&environment.system, &environment.cpu_model];
+    parts.into_iter().flatten().map(|part| printable(part))
+}
+
+/// A simulated board: its processor, label and file system with their options, chip.
+fn simulated(label: &str, environment: &Environment) -> Vec<String> {
+    let mut parts: Vec<String> = machine(environment).collect();
+    if !label.is_empty() {
+        parts.push(printable(label));
+    }
+    if let Some(fs) = &environment.file_system {
+        let said = label.to_ascii_lowercase().contains(&fs.kind.to_ascii_lowercase());
+        parts.extend((!said).then(|| printable(&fs.kind)));
+        parts.extend(fs.options.as_ref().map(|options| printable(&options.replace(',', " "))));
+    }
+    parts.extend(environment.device.as_ref().map(device));
+    parts
+}
+
 /// Label, file system and device, without saying anything twice.
 fn storage(label: &str, environment: &Environment) -> Vec<String> {
     let mut parts = Vec::new();
@@ -180,6 +223,27 @@ mod tests {
 
     fn described(records: &[Record]) -> String {
         runs(records)[0].groups[0].describe()
+    }
+
+    #[test]
+    fn a_simulated_board_is_described_by_its_parts() {
+        let mut records = samples::simulated::on_fatfs();
+        assert_eq!(
+            described(&records),
+            "simulated board · esp32 · ESP32 at 160 MHz · SPI FATFS · cluster=4k sector=4096 fats=2 · W25Q32JV 4.19 MB"
+        );
+        // The board is not the machine of the run, and where there is one it is that one's.
+        assert_eq!(runs(&records)[0].headline(), "suite quick, corrected form · flashmark 0.1.0");
+        records.push(samples::full());
+        let found = runs(&records);
+        assert!(found[0].headline().ends_with("Linux 6.18.44 aarch64 · Cortex-A76"), "{}", found[0].headline());
+        assert!(found[0].predicted().is_some());
+        assert_eq!(
+            found[0].groups[0].phases().as_deref(),
+            Some("getting ready: mount wear levelling 812 ms, format 13.4 s")
+        );
+        assert_eq!(found[0].groups[1].phases(), None);
+        assert!(runs(&[samples::full()])[0].predicted().is_none());
     }
 
     /// What did not run was neither direct nor buffered, whatever its record says, and no engine was at work.

@@ -5,9 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
+use flashmark_core::ledger::{Account, Layer};
 use flashmark_core::record::{FAULTS_KEPT, Form, OpKind, Reached, Record, SCHEMA, Status, TargetKind, WarningCode};
+use flashmark_core::simulation::{LayerTime, WEAR_CELLS};
 use flashmark_core::target::FaultKind;
-use flashmark_core::workload::{Data, Direct, FileMode, Order, REPEATS_MAX, Reopen, SyncPolicy, Verify, Workload};
+use flashmark_core::workload::{
+    Access, Data, Direct, Erase, FileMode, Medium, Order, REPEATS_MAX, Reopen, SyncPolicy, Verify, Workload,
+};
 use jsonschema::Validator;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -161,6 +165,10 @@ fn the_words_are_those_of_the_code() {
             ("workload/properties/direct", words(&[Direct::Auto, Direct::Required, Direct::Buffered])),
             ("outcome/properties/status", words(Status::ALL)),
             ("outcome/properties/reached", words(Reached::ALL)),
+            ("workload/properties/erase", words(&[Erase::Inside, Erase::Outside, Erase::Never])),
+            ("workload/properties/access", words(&[Access::Any, Access::Raw, Access::Files])),
+            ("workload/properties/medium", words(&[Medium::Any, Medium::Nor, Medium::NotNor])),
+            ("layer", words(&Layer::ALL)),
             ("op_kind", words(OpKind::ALL)),
             ("fault/properties/kind", words(FaultKind::ALL)),
             ("warning/properties/code", words(WarningCode::ALL)),
@@ -168,6 +176,33 @@ fn the_words_are_those_of_the_code() {
         .map(|(path, words)| (format!("/$defs/{path}"), words)),
     );
     assert_eq!(enums(), expected);
+}
+
+/// Every kind of order, sync and data has a form in the schema, and a row in the documentation.
+#[test]
+fn every_kind_is_in_the_schema() {
+    let validator = validator();
+    let text = documented("records.md");
+    let fits = |set: &dyn Fn(&mut Workload)| {
+        let mut record = samples::full();
+        record.workload.order = Order::Sequential;
+        record.workload.file = FileMode::Existing;
+        set(&mut record.workload);
+        assert_eq!(complaints(&validator, &written(&record)), Vec::<String>::new(), "{:?}", record.workload);
+        for kind in ["order", "sync", "data"].map(|field| written(&record)["workload"][field]["kind"].clone()) {
+            assert!(text.contains(&format!("\n| `{}` |", kind.as_str().unwrap())), "{kind}");
+        }
+    };
+    for order in [Order::Sequential, Order::Random, Order::RandomOnce, Order::Zipf { theta_milli: 1 }] {
+        fits(&|workload| workload.order = order);
+    }
+    for sync in [SyncPolicy::Never, SyncPolicy::End, SyncPolicy::Every { ops: 1 }] {
+        fits(&|workload| workload.sync = sync);
+    }
+    let text_data = Data::Text { text: "a".into(), end: String::new() };
+    for data in [Data::Zeros, Data::Random, Data::Fixed, text_data, Data::Compressible { percent: 1 }] {
+        fits(&|workload| workload.data = data.clone());
+    }
 }
 
 /// The names that outputs other than JSON use are the words of the JSON.
@@ -183,6 +218,47 @@ fn the_names_of_the_code_are_the_words() {
     assert_eq!(named(OpKind::ALL, OpKind::name), words(OpKind::ALL));
     assert_eq!(named(WarningCode::ALL, WarningCode::name), words(WarningCode::ALL));
     assert_eq!(named(FaultKind::ALL, FaultKind::name), words(FaultKind::ALL));
+    assert_eq!(named(&Account::ALL, Account::name), words(&Account::ALL));
+    assert_eq!(named(&Layer::ALL, Layer::name), words(&Layer::ALL));
+}
+
+/// The accounts are fields in a record and words in the text, of the same names.
+#[test]
+fn every_account_is_a_field_of_a_layers_time() {
+    let layer = LayerTime { layer: Layer::Data, cpu_ns: 0, bus_ns: 0, busy_ns: 0, sleep_ns: 0 };
+    let fields: BTreeSet<String> = serde_json::to_value(layer).unwrap().as_object().unwrap().keys().cloned().collect();
+    let expected = Account::ALL.iter().map(|account| format!("{}_ns", account.name())).chain(["layer".to_owned()]);
+    assert_eq!(fields, expected.collect());
+    let text = documented("records.md");
+    assert!(Account::ALL.iter().all(|account| text.contains(&format!("`{}`", account.name()))));
+}
+
+/// The samples keep what records of simulated boards promise.
+#[test]
+fn the_layers_add_up_to_the_elapsed_time() {
+    let mut count = 0;
+    for record in records() {
+        let Some(simulation) = &record.simulation else { continue };
+        let sum = |spent: &[LayerTime]| spent.iter().map(LayerTime::total_ns).sum::<u64>();
+        assert_eq!(sum(&simulation.spent), record.outcome.elapsed_ns, "{}", record.workload.name);
+        assert_eq!(sum(&simulation.whole.spent), simulation.whole.elapsed_ns, "{}", record.workload.name);
+        count += 1;
+    }
+    assert!(count > 1);
+}
+
+/// A part of a record that is missing means what it meant before there was such a part.
+#[test]
+fn a_record_without_the_later_fields_is_one() {
+    let mut value = written(&samples::simulated::on_fatfs()[0]);
+    value.as_object_mut().unwrap().remove("simulation");
+    for field in ["erase", "access", "medium"] {
+        assert!(value["workload"].as_object_mut().unwrap().remove(field).is_some(), "{field}");
+    }
+    assert!(validator().is_valid(&value));
+    let record: Record = serde_json::from_value(value.clone()).unwrap();
+    assert_eq!((record.workload.erase, record.simulation.clone()), (Erase::Inside, None));
+    assert_eq!(written(&record), value);
 }
 
 /// A workload that the code lets run is one that the schema lets pass, at both ends of each range and one beyond.
@@ -304,6 +380,25 @@ fn records_with_a_defect_do_not_fit() {
     refuse("a status that is none", &|value| value["outcome"]["status"] = json!("fine"));
     refuse("another version", &|value| value["schema"] = json!(2));
     refuse("a histogram that is not base64", &|value| value["outcome"]["ops"][0]["histogram"] = json!("*"));
+    let simulated = written(&samples::simulated::on_fatfs()[0]);
+    assert!(validator.is_valid(&simulated));
+    let refuse_simulated = |what: &str, spoil: &dyn Fn(&mut Value)| {
+        let mut value = simulated.clone();
+        spoil(&mut value);
+        assert_ne!(value, simulated, "{what} changes nothing");
+        assert!(!validator.is_valid(&value), "{what} is let through");
+    };
+    refuse_simulated("a layer that is none", &|value| value["simulation"]["spent"][0]["layer"] = json!("kernel"));
+    refuse_simulated("a time without a layer", &|value| {
+        drop(value["simulation"]["spent"][0].as_object_mut().unwrap().remove("layer"));
+    });
+    refuse_simulated("an erase that is none", &|value| value["workload"]["erase"] = json!("before"));
+    refuse_simulated("a missing whole", &|value| {
+        drop(value["simulation"].as_object_mut().unwrap().remove("whole"));
+    });
+    refuse_simulated("a map that is too long", &|value| {
+        value["simulation"]["wear"]["map"] = json!(vec![1; WEAR_CELLS + 1]);
+    });
     let mut most = good.clone();
     most["outcome"]["faults"] = json!(vec![good["outcome"]["faults"][0].clone(); FAULTS_KEPT]);
     assert!(validator.is_valid(&most));

@@ -2,7 +2,7 @@
 //!
 //! For each workload the layers lie over each other, the later winning: `[defaults]`, `[compat.defaults]` (in the
 //! compatibility form), the workload's own keys, the command line. Defaults and the command line speak to many workloads
-//! at once, so a workload that one of their keys is not for ([`Applies`]) passes it over; a workload's own key must fit.
+//! at once, so a workload that one of their keys is not for ([`keys::Applies`]) passes it over; a workload's own key must fit.
 
 use flashmark_core::workload::{Contradiction, Data, FileMode, Order, SyncPolicy, Workload};
 
@@ -10,7 +10,7 @@ use crate::document::{Entry, Row};
 use crate::draft::{Draft, Op};
 use crate::error::{Place, Problem, SuiteError};
 use crate::expression::{self, Scope};
-use crate::keys::{self, Applies, KeyDoc};
+use crate::keys::{self, KeyDoc};
 use crate::settings::{Setting, Settings};
 use crate::values::{Misfit, Value};
 
@@ -153,7 +153,7 @@ impl Written {
             Value::Word(word) => word == "false",
             _ => false,
         };
-        off || matches!(self.key.applies, Applies::Writing | Applies::OnlyWriting)
+        off || matches!(self.key.name, "sync" | "file")
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use flashmark_core::workload::{Data, Direct, FileMode, Reopen};
+use flashmark_core::workload::{Access, Data, Direct, Erase, FileMode, Medium, Reopen};
 
 use crate::draft::{Draft, Op};
 use crate::expression::Scope;
@@ -157,7 +157,7 @@ static KEYS: &[KeyDoc] = &[
     "`\"sequential\"`; `\"random\"` (each block as likely as any other, every time); `\"random-once\"` (each block \
      once, in random order); `\"zipf:THETA\"` (few blocks often; theta of 0.001 to 10, `\"zipf\"` is 1.2)",
     "`\"sequential\"`",
-    ["pattern", "access"], |d, v, _| {
+    ["pattern"], |d, v, _| {
         d.workload.order = values::order(v)?;
         Ok(())
     }),
@@ -224,6 +224,19 @@ static KEYS: &[KeyDoc] = &[
         d.workload.sync = values::sync(v, s)?;
         Ok(())
     }),
+    key!("erase" "WHEN" Writing,
+    "When raw flash that the host has to erase is erased for a write; means nothing where a write replaces what was there.",
+    "`\"inside\"` (as part of the write, inside its time); `\"outside\"` (before the repeat, outside the time: what is \
+     measured is programming); `\"never\"` (only to repeat what an original did: bits that are 0 stay 0)",
+    "`\"inside\"`",
+    ["discard", "trim", "pre-erase", "erase-before"], |d, v, _| {
+        d.workload.erase = values::choice(v, &[
+            ("inside", Erase::Inside),
+            ("outside", Erase::Outside),
+            ("never", Erase::Never),
+        ])?;
+        Ok(())
+    }),
     key!("drain" "BOOL" Always,
     "Whether operations that an engine still has under way at the end must be finished inside the time.",
     "`true`, `false` (only to repeat what an original did)", "`true`",
@@ -232,7 +245,7 @@ static KEYS: &[KeyDoc] = &[
         Ok(())
     }),
     key!("data" "DATA" Always, "What is written, also when a file is laid out to be read.",
-    "`\"zeros\"`; `\"random\"` (no two blocks alike); `\"text:ABC\"` (the text over and over from the start of each \
+    "`\"zeros\"`; `\"random\"` (no two blocks alike); `\"fixed\"` (random, the same in every block and repeat); `\"text:ABC\"` (the text over and over from the start of each \
      block); `\"compressible:PERCENT\"` (that share zeros, the rest random, in every 512 bytes)", "`\"random\"`",
     ["content", "buffer-pattern", "compress"], |d, v, _| {
         d.workload.data = values::data(v)?;
@@ -319,6 +332,24 @@ static KEYS: &[KeyDoc] = &[
     "`true` (only to repeat what an original did), `false`", "`false`",
     ["short"], |d, v, _| {
         d.workload.accept_short = values::boolean(v)?;
+        Ok(())
+    }),
+    key!("access" "ACCESS" Always,
+    "Chooses targets, and says nothing of the work: it runs only on targets that show their storage so.",
+    "`\"any\"`; `\"raw\"` (the storage itself: a device, a partition without a file system); `\"files\"` (a file in a \
+     file system)", "`\"any\"`",
+    ["interface", "via"], |d, v, _| {
+        d.workload.access =
+            values::choice(v, &[("any", Access::Any), ("raw", Access::Raw), ("files", Access::Files)])?;
+        Ok(())
+    }),
+    key!("medium" "MEDIUM" Always,
+    "Chooses targets, and says nothing of the work: it runs only on targets with such a medium.",
+    "`\"any\"`; `\"nor\"` (NOR flash that the host erases itself); `\"not-nor\"` (what takes writes without an erase: \
+     cards, disks, a file of the machine)", "`\"any\"`",
+    ["media", "storage"], |d, v, _| {
+        d.workload.medium =
+            values::choice(v, &[("any", Medium::Any), ("nor", Medium::Nor), ("not-nor", Medium::NotNor)])?;
         Ok(())
     }),
 ];

@@ -245,7 +245,7 @@ pub(crate) fn sync(value: &Value, scope: &Scope) -> Result<SyncPolicy, Misfit> {
         .ok_or_else(|| one_of(value, &["never", "end", "every:N"], &["never", "end", "every:1"]))
 }
 
-/// `zeros`, `random`, `text:TEXT`, `compressible:PERCENT`.
+/// `zeros`, `random`, `fixed`, `text:TEXT`, `compressible:PERCENT`.
 pub(crate) fn data(value: &Value) -> Result<Data, Misfit> {
     let Some(found) = value.as_text() else {
         return Err(data_misfit(value));
@@ -253,6 +253,7 @@ pub(crate) fn data(value: &Value) -> Result<Data, Misfit> {
     match found.split_once(':') {
         None if found == "zeros" => Ok(Data::Zeros),
         None if found == "random" => Ok(Data::Random),
+        None if found == "fixed" => Ok(Data::Fixed),
         Some(("text", text)) => Ok(Data::Text { text: text.to_owned(), end: String::new() }),
         Some(("compressible", percent)) => {
             let percent = percent.trim_end_matches('%').parse().ok().filter(|percent| *percent <= 100);
@@ -269,8 +270,8 @@ pub(crate) fn data(value: &Value) -> Result<Data, Misfit> {
 fn data_misfit(value: &Value) -> Misfit {
     one_of(
         value,
-        &["zeros", "random", "text:TEXT", "compressible:PERCENT"],
-        &["zeros", "random", "text:ABC", "compressible:50"],
+        &["zeros", "random", "fixed", "text:TEXT", "compressible:PERCENT"],
+        &["zeros", "random", "fixed", "text:ABC", "compressible:50"],
     )
 }
 
@@ -301,6 +302,7 @@ mod tests {
         assert_eq!(sync(&Value::Integer(1), &Scope::new()), Ok(SyncPolicy::Every { ops: 1 }));
         assert_eq!(sync(&word("4"), &Scope::new()), Ok(SyncPolicy::Every { ops: 4 }));
         assert_eq!(data(&word("text:A:B")), Ok(Data::Text { text: "A:B".into(), end: String::new() }));
+        assert_eq!(data(&word("fixed")), Ok(Data::Fixed));
         assert_eq!(data(&word("compressible:50%")), Ok(Data::Compressible { percent: 50 }));
         assert_eq!(verify(&Value::Boolean(true)), Ok(Verify::Full));
         assert_eq!(count_u32(&word("1_000"), &Scope::new()), Ok(1000));

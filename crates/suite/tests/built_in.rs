@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use flashmark_core::record::Form;
-use flashmark_core::workload::{Data, Direct, FileMode, Reopen, SyncPolicy, Verify, Workload};
+use flashmark_core::workload::{Access, Data, Direct, Erase, FileMode, Medium, Reopen, SyncPolicy, Verify, Workload};
 use flashmark_suite::{ORIGINALS, Settings, Source, Suite, built_in};
 
 fn set(pairs: &[&str]) -> Settings {
@@ -46,6 +46,9 @@ fn summary(workloads: &[Workload]) -> String {
         if let Data::Text { text, end } = &w.data {
             parts.push(format!("text={text:?} end={end:?}"));
         }
+        if w.data == Data::Fixed {
+            parts.push("data=fixed".to_owned());
+        }
         if w.verify != Verify::None {
             parts.push(format!("verify={:?}", w.verify));
         }
@@ -63,6 +66,15 @@ fn summary(workloads: &[Workload]) -> String {
             (w.preallocate, "preallocate"),
         ] {
             parts.extend(flag.then(|| name.to_owned()));
+        }
+        if w.erase != Erase::Inside {
+            parts.push(format!("erase={:?}", w.erase).to_lowercase());
+        }
+        if w.access != Access::Any {
+            parts.push(format!("on={:?}", w.access).to_lowercase());
+        }
+        if w.medium != Medium::Any {
+            parts.push(format!("medium={:?}", w.medium).to_lowercase());
         }
         if w.max_errors > 0 {
             parts.push(format!("max-errors={}", w.max_errors));
@@ -145,7 +157,12 @@ fn esp_idf_has_the_originals_rows_in_its_order() {
     let sizes = |workloads: &[Workload]| workloads.iter().map(|w| u64::from(w.block_bytes)).collect::<Vec<_>>();
     let expected: Vec<u64> = [65_536, 78_643, 54_613, 255].iter().flat_map(|size| [*size, *size]).collect();
     for form in [Form::Corrected, Form::Compat] {
-        let workloads = expand("esp-idf", form, &[]);
+        let all = expand("esp-idf", form, &[]);
+        let (raw, workloads) = all.split_at(2);
+        assert_eq!(raw.iter().map(|w| w.name.as_str()).collect::<Vec<_>>(), ["raw write", "raw read"]);
+        assert_eq!(sizes(raw), [65_536, 65_536]);
+        assert_eq!((raw[0].read_percent, raw[1].read_percent), (0, 100));
+        assert!(raw.iter().all(|w| w.size_bytes == Some(65_536) && w.reopen == Reopen::Once && w.repeats == 10));
         let (new_file, normal) = workloads.split_at(8);
         assert_eq!(sizes(new_file), expected);
         assert_eq!(sizes(normal), expected);
@@ -158,6 +175,50 @@ fn esp_idf_has_the_originals_rows_in_its_order() {
     assert_eq!((append.file, append.repeats, append.size_bytes), (FileMode::New, 1, Some(7_864_300)));
     let overwrite = named(&expand("esp-idf", Form::Corrected, &["tries=100"]), ": write target size").clone();
     assert_eq!((overwrite.file, overwrite.repeats, overwrite.size_bytes), (FileMode::Existing, 100, Some(65_536)));
+}
+
+/// The storages of the original's board, and what runs on each.
+#[test]
+fn esp_idf_runs_on_each_storage_what_the_original_does() {
+    for form in [Form::Corrected, Form::Compat] {
+        let workloads = expand("esp-idf", form, &[]);
+        let rows = |access, medium| {
+            let fitting = workloads.iter().filter(move |w| w.is_for(access, medium));
+            fitting.map(|w| w.name.as_str()).collect::<Vec<_>>()
+        };
+        assert_eq!(rows(Access::Raw, Medium::Nor), ["raw write", "raw read"]);
+        let on_flash = rows(Access::Files, Medium::Nor);
+        assert!(on_flash.len() == 8 && on_flash.iter().all(|name| name.starts_with("(new file): ")), "{on_flash:?}");
+        let on_card = rows(Access::Files, Medium::NotNor);
+        assert!(on_card.len() == 16 && !on_card.contains(&"raw write"), "{on_card:?}");
+        assert_eq!(rows(Access::Raw, Medium::NotNor).len(), if form == Form::Corrected { 2 } else { 0 });
+    }
+}
+
+/// Programming the same again is what the original measures, and it takes the very same data to do so.
+#[test]
+fn esp_idfs_raw_rows_write_the_same_again_only_in_the_compatibility_form() {
+    use flashmark_core::data::Pattern;
+    let written = |workload: &Workload, pass| {
+        let mut block = vec![0; workload.block_bytes as usize];
+        let mut pattern = Pattern::new(workload);
+        pattern.prime(&mut block);
+        pattern.start_pass(pass);
+        pattern.fill(&mut block, 0, pass);
+        block
+    };
+    let compat = expand("esp-idf", Form::Compat, &[]);
+    assert_eq!((compat[0].erase, compat[1].erase), (Erase::Never, Erase::Inside));
+    let first = written(&compat[0], 1);
+    assert!((2..10).all(|pass| written(&compat[0], pass) == first));
+    let zeros: u32 = first.iter().map(|byte| byte.count_zeros()).sum();
+    assert!(zeros.abs_diff(65_536 * 4) < 4096, "random data has half of its bits 0: {zeros}");
+    // What is read is what was written, so that nothing is laid out in between.
+    assert_eq!(compat[0].data, compat[1].data);
+
+    let corrected = expand("esp-idf", Form::Corrected, &[]);
+    assert_eq!(corrected[0].erase, Erase::Inside);
+    assert_ne!(written(&corrected[0], 1), written(&corrected[0], 2));
 }
 
 #[test]

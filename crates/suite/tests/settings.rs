@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail as tests do")]
 
 use flashmark_core::record::Form;
-use flashmark_core::workload::{Data, FileMode, Order, Reopen, SyncPolicy, Verify, Workload};
+use flashmark_core::workload::{Access, Data, Erase, FileMode, Medium, Order, Reopen, SyncPolicy, Verify, Workload};
 use flashmark_suite::{Applies, Settings, Source, Suite, keys};
 
 fn set(pairs: &[&str]) -> Settings {
@@ -83,6 +83,7 @@ fn its_text_is_a_suite_that_expands_to_the_same() {
         ],
         &["name=all \"quoted\"", "time=1.5s", "file-size=all", "max-errors=7", "seed=18446744073709551615"],
         &["read-percent=75", "order=zipf:0.9", "pause=10ms", "engine=tokio", "direct=required", "warm-up=1"],
+        &["op=write", "size=1m", "erase=never", "access=raw", "medium=nor"],
     ] {
         let suite = Suite::ad_hoc(&set(pairs)).unwrap();
         let again = parse(&suite.text);
@@ -116,6 +117,9 @@ fn every_key_can_be_set_from_the_command_line() {
         "engine" => "tokio",
         "direct" => "buffered",
         "max-errors" => "12",
+        "erase" => "outside",
+        "access" => "raw",
+        "medium" => "not-nor",
         "drain" => "false",
         "preallocate" | "time-open-close" | "accept-short" => "true",
         other => panic!("a new key needs a value here: {other}"),
@@ -148,6 +152,9 @@ fn every_key_can_be_set_from_the_command_line() {
         time_open_close: true,
         max_errors: 12,
         accept_short: true,
+        erase: Erase::Outside,
+        access: Access::Raw,
+        medium: Medium::NotNor,
     };
     let suite = Suite::ad_hoc(&settings).unwrap();
     assert_eq!(suite.expand(Form::Corrected, &Settings::new()).unwrap(), std::slice::from_ref(&expected));

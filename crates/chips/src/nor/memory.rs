@@ -261,12 +261,13 @@ impl Memory {
 
 #[inline]
 fn chunk_mut(chunks: &mut [Option<Box<Chunk>>], sector: usize) -> &mut Chunk {
-    chunks[sector / CHUNK_SECTORS]
-        .get_or_insert_with(|| Box::new(Chunk {
+    chunks[sector / CHUNK_SECTORS].get_or_insert_with(|| {
+        Box::new(Chunk {
             sectors: [const { None }; CHUNK_SECTORS],
             erases: [0; CHUNK_SECTORS],
             touched: [0; CHUNK_SECTORS / 64],
-        }))
+        })
+    })
 }
 
 /// SplitMix64's finaliser: every bit of the result depends on every bit of the place.

@@ -1,147 +1,342 @@
-//! What a run consists of: from the command line, or from the records of the run to resume.
+//! What a run consists of: a list of steps, each a workload on a target.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{anyhow, bail};
-use flashmark_core::record::{Form, Record, RunInfo, Status};
-use flashmark_core::workload::{Verify, Workload};
+use flashmark_core::record::{Record, RunInfo, Status};
+use flashmark_core::runner::Fit;
+use flashmark_core::workload::{Access, Medium, Verify, Workload};
 use flashmark_host::test_file::random_id;
-use flashmark_suite::{Settings, Source, Suite, digest};
+use flashmark_suite::digest;
 
-use crate::args::RunArgs;
+use super::asked::{Asked, Variants, too_many};
+use super::place::{Place, places};
+use super::shard::Shard;
+use super::sweep::TARGETS_MAX;
 
-/// Every workload on every target, in order: all workloads on the first target, then on the next.
+/// Every target with the workloads that are for it, in order: all of them on the first target, then on the next.
 pub struct Plan {
     /// The run's description, with index 0.
     pub info: RunInfo,
-    /// What runs on each target.
-    pub workloads: Vec<Workload>,
+    /// What was asked for.
+    pub asked: Asked,
+    /// The whole run.
+    pub seats: Vec<Seat>,
+    /// Which seats are run here.
+    pub part: Range<usize>,
     /// Complete records that an earlier part of the run made, by their place.
     pub done: BTreeMap<u32, Record>,
     /// Records of what it left out (refused, or the target was gone), by their place.
     pub left_out: BTreeMap<u32, Record>,
+    /// What the only simulated storage holds at the start.
+    pub image: Option<Vec<u8>>,
+    /// What is not run, and why: for the user.
+    pub passed_over: Vec<String>,
+}
+
+/// A target and what runs on it. A simulated board is made for one seat and thrown away after it.
+pub struct Seat {
+    /// The target.
+    pub place: Place,
+    /// What runs on it, in order; not empty.
+    pub workloads: Arc<[Workload]>,
+    /// The place of the first of them in the run.
+    pub first: u32,
+}
+
+impl Seat {
+    /// As records name the target.
+    pub fn name(&self) -> &str {
+        self.place.name()
+    }
+
+    /// Each workload with its place in the run.
+    pub fn steps(&self) -> impl Iterator<Item = (u32, &Workload)> {
+        (self.first..).zip(self.workloads.iter())
+    }
+
+    /// Whether any of the workloads needs what is on the target to be overwritten: to write, or to lay out what it reads
+    /// and checks.
+    pub fn needs_consent(&self) -> bool {
+        self.workloads.iter().any(|workload| workload.writes() || workload.verify != Verify::None)
+    }
 }
 
 impl Plan {
-    /// The plan that the command line asks for.
-    pub fn of_args(args: &RunArgs, mut settings: Settings) -> anyhow::Result<Self> {
-        for pair in &args.set {
-            settings.push_pair(pair)?;
+    /// The plan of what was asked for.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the suite, a setting, a target or the image.
+    pub fn new(asked: Asked, shard: Option<Shard>) -> anyhow::Result<Self> {
+        let variants = asked.variants()?;
+        let image = asked.image.as_deref().map(read_image).transpose()?;
+        let mut seats = Seats::new(&variants);
+        for name in &asked.targets {
+            seats.add(name, &asked, variants.suite.name())?;
         }
-        let describes_one = settings.0.iter().any(|setting| setting.key == "op" || setting.key == "read-percent");
-        let suite = match &args.suite {
-            Some(name) => Suite::load(name)?,
-            None if describes_one => Suite::ad_hoc(&settings)?,
-            None => Suite::load("quick")?,
-        };
-        let form = if args.compat { Form::Compat } else { Form::Corrected };
-        let targets = args.targets.iter().map(|path| name_of(path)).collect::<anyhow::Result<_>>()?;
-        Self::new(&suite, form, &settings, args.only.clone(), targets)
-    }
-
-    fn new(
-        suite: &Suite,
-        form: Form,
-        settings: &Settings,
-        only: Vec<String>,
-        targets: Vec<String>,
-    ) -> anyhow::Result<Self> {
-        // A suite from the command line has its settings in it already.
-        let again = if suite.source == Source::CommandLine { &Settings::new() } else { settings };
-        let all = suite.expand(form, again)?;
-        let names: Vec<String> = all.iter().map(|w| w.name.clone()).collect();
-        let chosen = |w: &Workload| only.is_empty() || only.iter().any(|part| w.name.contains(part.as_str()));
-        let workloads: Vec<Workload> = all.into_iter().filter(chosen).collect();
-        if workloads.is_empty() {
-            bail!("--only {} fits no workload of suite {}; it has: {}", only.join(" "), suite.name(), names.join(", "));
+        let Seats { seats, passed_over, .. } = seats;
+        let total = seats.last().map_or(0, |last| last.first as usize + last.workloads.len());
+        let total = u32::try_from(total).map_err(|_| anyhow!("too many workloads"))?;
+        let lab_count = seats.iter().filter(|seat| seat.place.is_lab()).count();
+        if let Some(path) = asked.image.as_ref().filter(|_| lab_count != 1) {
+            bail!(
+                "--image {} is what one simulated storage holds at the start, and this run has {lab_count} of them: name \
+                 one (lab:esp32/fatfs)",
+                path.display()
+            );
         }
-        let total = u32::try_from(workloads.len() * targets.len()).map_err(|_| anyhow!("too many workloads"))?;
+        let plan = digest(&variants.workloads.concat(), &identities(&seats, image.as_deref()));
+        // A run in the lab is always the same, and the parts of a run cannot agree on a number of their own.
+        let is_fixed = lab_count == seats.len() || shard.is_some();
         let info = RunInfo {
-            id: format!("{:016x}", random_id()),
-            suite: suite.name().to_owned(),
-            suite_source: suite.source.to_string(),
-            form,
-            settings: settings.to_pairs(),
-            only,
-            plan: digest(&workloads, &targets),
-            targets,
+            id: if is_fixed { plan.clone() } else { format!("{:016x}", random_id()) },
+            suite: variants.suite.name().to_owned(),
+            suite_source: variants.suite.source.to_string(),
+            form: asked.form,
+            settings: asked.pairs.clone(),
+            only: asked.only.clone(),
+            plan,
+            targets: asked.targets.clone(),
             index: 0,
             total,
-            original: suite.original().map(str::to_owned),
+            original: variants.suite.original().map(str::to_owned),
         };
-        Ok(Self { info, workloads, done: BTreeMap::new(), left_out: BTreeMap::new() })
+        let part = shard.map_or(0..seats.len(), |shard| shard.of(seats.len()));
+        Ok(Self { info, asked, seats, part, done: BTreeMap::new(), left_out: BTreeMap::new(), image, passed_over })
     }
 
     /// The plan of the run that these records are of.
-    pub fn of_records(records: Vec<Record>) -> anyhow::Result<Self> {
+    ///
+    /// # Errors
+    /// As [`Plan::new`]; records that are not of one run, or of a suite or a board that has changed.
+    pub fn of_records(records: Vec<Record>, shard: Option<Shard>) -> anyhow::Result<Self> {
         let Some(last) = records.last() else {
             bail!("it holds no whole record, so nothing tells what ran: start the run again with -o");
         };
         let info = last.run.clone();
-        let mut settings = Settings::new();
-        for pair in &info.settings {
-            settings.push_pair(pair)?;
-        }
-        let suite = match info.suite_source.as_str() {
-            "built-in" => Suite::load(&info.suite)?,
-            "command line" => Suite::ad_hoc(&settings)?,
-            path => Suite::load(path)?,
-        };
-        let mut plan = Self::new(&suite, info.form, &settings, info.only.clone(), info.targets.clone())?;
+        let mut plan = Self::new(Asked::of_info(&info)?, shard)?;
         if plan.info.plan != info.plan {
+            let boards = if plan.has_lab() { ", or a simulated board," } else { "" };
             bail!(
-                "suite {} ({}) has changed since the run began, so that old and new records would not be of one run: \
-                 start again with -o",
+                "suite {} ({}){boards} has changed since the run began, so that old and new records would not be of one \
+                 run: start again with -o",
                 info.suite,
                 info.suite_source
             );
         }
         plan.info.id = info.id;
         for record in records.into_iter().filter(|record| record.run.id == plan.info.id) {
-            let at = record.run.index as usize % plan.workloads.len();
-            if record.run.plan != info.plan
-                || record.run.index >= plan.info.total
-                || plan.workloads.get(at) != Some(&record.workload)
-            {
-                bail!("its record {} is not of the run that its last line is of: it was edited", record.run.index);
-            }
+            let index = record.run.index;
+            let step = plan.step(index).filter(|(_, workload)| **workload == record.workload);
+            let Some((seat, _)) = step.filter(|_| record.run.plan == info.plan) else {
+                bail!("its record {index} is not of the run that its last line is of: it was edited");
+            };
             let places = match record.outcome.status {
                 Status::Done => &mut plan.done,
+                // What a simulated board does once it does again.
+                Status::Failed | Status::Skipped if seat.place.is_lab() => &mut plan.done,
                 Status::Skipped => &mut plan.left_out,
                 Status::Failed | Status::Interrupted => continue,
             };
-            places.insert(record.run.index, record);
+            places.insert(index, record);
         }
         Ok(plan)
     }
 
-    /// The targets as paths.
-    pub fn target_paths(&self) -> Vec<PathBuf> {
-        self.info.targets.iter().map(PathBuf::from).collect()
+    /// The seats that are run here, with their numbers.
+    pub fn own(&self) -> impl Iterator<Item = (usize, &Seat)> {
+        self.part.clone().zip(self.seats.get(self.part.clone()).unwrap_or_default())
     }
 
-    /// Whether any workload needs what is on the targets to be overwritten: to write, or to lay out what it reads and
-    /// checks.
-    pub fn needs_consent(&self) -> bool {
-        self.workloads.iter().any(|workload| workload.writes() || workload.verify != Verify::None)
+    /// What is at a place of the run.
+    fn step(&self, index: u32) -> Option<(&Seat, &Workload)> {
+        let after = self.seats.partition_point(|seat| seat.first <= index);
+        let seat = self.seats.get(after.checked_sub(1)?)?;
+        Some((seat, seat.workloads.get((index - seat.first) as usize)?))
     }
 
-    /// Whether the command line sets this suite key.
-    pub fn sets(&self, key: &str) -> bool {
-        self.info.settings.iter().any(|pair| pair.split_once('=').is_some_and(|(given, _)| given == key))
+    /// Whether any target is simulated.
+    pub fn has_lab(&self) -> bool {
+        self.seats.iter().any(|seat| seat.place.is_lab())
     }
 
-    /// A record that an earlier part of the run made on this target.
-    pub fn earlier_on(&self, target: &str) -> Option<&Record> {
-        self.done.values().chain(self.left_out.values()).find(|record| record.target.name == target)
+    /// The targets of this machine.
+    pub fn host_paths(&self) -> Vec<PathBuf> {
+        self.own().filter(|(_, seat)| !seat.place.is_lab()).map(|(_, seat)| PathBuf::from(seat.name())).collect()
+    }
+
+    /// A record that an earlier part of the run made on this seat.
+    pub fn earlier_on(&self, seat: &Seat) -> Option<&Record> {
+        let end = seat.first + seat.workloads.len() as u32;
+        self.done.range(seat.first..end).chain(self.left_out.range(seat.first..end)).next().map(|(_, record)| record)
+    }
+
+    /// A suite's size is cut down to that of a smaller file or device; one that the user asked for is not.
+    ///
+    /// # Errors
+    /// What the target has, and what was asked for.
+    pub fn fits(&self, name: &str, fit: Fit) -> anyhow::Result<()> {
+        if let Some(wanted) = fit.cut_from.filter(|_| self.asked.sets("size") || self.asked.sets("file-size")) {
+            bail!(
+                "{name} has {} bytes, less than the {wanted} asked for: make size or file-size smaller, or give \
+                 --file-size all",
+                fit.region_bytes
+            );
+        }
+        Ok(())
+    }
+
+    /// The description of the run for the record at a place of it.
+    pub fn info_at(&self, index: u32) -> RunInfo {
+        RunInfo { index, ..self.info.clone() }
     }
 }
 
-/// A target as records name it.
-fn name_of(path: &Path) -> anyhow::Result<String> {
-    match path.to_str() {
-        Some(name) => Ok(name.to_owned()),
-        None => bail!("{} is not UTF-8, and a record could not name it: use a link to it", path.display()),
+/// What the digest of a run knows its targets by.
+fn identities(seats: &[Seat], image: Option<&[u8]>) -> Vec<String> {
+    let mut identities: Vec<String> = Vec::new();
+    for seat in seats {
+        // Variants of the suite have a seat each on the same simulated board.
+        if !seat.place.is_lab() || identities.last().is_none_or(|last| last != seat.name()) {
+            identities.push(seat.name().to_owned());
+        }
     }
+    let mut bases = HashSet::new();
+    for seat in seats {
+        if let Place::Lab(place) = &seat.place
+            && bases.insert(place.base_id())
+        {
+            identities.extend(place.profile());
+        }
+    }
+    identities.extend(image.map(|image| format!("image {:016x}", fingerprint(image))));
+    identities
+}
+
+/// FNV-1a.
+fn fingerprint(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// The largest image that is read: the largest NOR flash is smaller.
+const IMAGE_BYTES_MAX: u64 = 1 << 30;
+
+fn read_image(path: &Path) -> anyhow::Result<Vec<u8>> {
+    let name = path.display();
+    // Not as the cause of an error: an input that cannot be read is a mistake of the command line.
+    let unreadable = |error: std::io::Error| anyhow!("--image {name}: {error}");
+    let length = path.metadata().map_err(unreadable)?.len();
+    if length > IMAGE_BYTES_MAX {
+        bail!("--image {name} has {length} bytes; no flash that is simulated here has more than {IMAGE_BYTES_MAX}");
+    }
+    std::fs::read(path).map_err(unreadable)
+}
+
+/// Seats as they are made.
+struct Seats<'v> {
+    filtered: Filter<'v>,
+    seats: Vec<Seat>,
+    names: HashSet<String>,
+    passed_over: Vec<String>,
+}
+
+impl<'v> Seats<'v> {
+    fn new(variants: &'v Variants) -> Self {
+        let filtered = Filter { variants, known: Vec::new() };
+        Self { filtered, seats: Vec::new(), names: HashSet::new(), passed_over: Vec::new() }
+    }
+
+    fn add(&mut self, name: &str, asked: &Asked, suite: &str) -> anyhow::Result<()> {
+        let found = places(name, asked)?;
+        let before = self.seats.len();
+        let mut unfit = Vec::new();
+        for place in found.places {
+            let (access, medium) = place.shows();
+            if place.is_lab() && !self.names.insert(place.name().to_owned()) {
+                bail!("{} is named twice: name each target once", place.name());
+            }
+            let mut variants = self.filtered.of(access, medium);
+            if variants.iter().all(|workloads| workloads.is_empty()) {
+                unfit.push((place.name().to_owned(), shown(access, medium)));
+            } else if let Place::Lab(place) = place {
+                variants.retain(|workloads| !workloads.is_empty());
+                for workloads in variants {
+                    self.push(Place::Lab(Arc::clone(&place)), workloads)?;
+                }
+            } else {
+                // A path is opened once.
+                let workloads = match variants.as_slice() {
+                    [one] => Arc::clone(one),
+                    many => many.concat().into(),
+                };
+                self.push(place, workloads)?;
+            }
+        }
+        let nothing = |name: &str, shown: &str| {
+            format!(
+                "no workload of suite {suite} that was chosen is for {name}, which is {shown}: leave it out, or choose \
+                 another suite (flashmark suites lists them)"
+            )
+        };
+        match unfit.first() {
+            Some((name, shown)) if !found.is_expanded || self.seats.len() == before => bail!(nothing(name, shown)),
+            _ => {}
+        }
+        self.passed_over.extend(unfit.iter().map(|(name, shown)| {
+            format!("{name} is passed over: it is {shown}, and no workload of suite {suite} that was chosen is for it")
+        }));
+        Ok(())
+    }
+
+    fn push(&mut self, place: Place, workloads: Arc<[Workload]>) -> anyhow::Result<()> {
+        let first = self.seats.last().map_or(Some(0), |last| last.first.checked_add(last.workloads.len() as u32));
+        let first = first.ok_or_else(|| anyhow!("too many workloads"))?;
+        self.seats.push(Seat { place, workloads, first });
+        if self.seats.len() > TARGETS_MAX {
+            bail!(too_many(self.seats.len() as u128));
+        }
+        Ok(())
+    }
+}
+
+/// The workloads of each variant that are for a kind of target; made once for each kind.
+struct Filter<'v> {
+    variants: &'v Variants,
+    known: Vec<Fitting>,
+}
+
+/// What of each variant is for a kind of target.
+struct Fitting {
+    access: Access,
+    medium: Medium,
+    variants: Vec<Arc<[Workload]>>,
+}
+
+impl Filter<'_> {
+    fn of(&mut self, access: Access, medium: Medium) -> Vec<Arc<[Workload]>> {
+        if let Some(known) = self.known.iter().find(|known| known.access == access && known.medium == medium) {
+            return known.variants.clone();
+        }
+        let fitting = |all: &Vec<Workload>| all.iter().filter(|w| w.is_for(access, medium)).cloned().collect();
+        let variants: Vec<Arc<[Workload]>> = self.variants.workloads.iter().map(fitting).collect();
+        self.known.push(Fitting { access, medium, variants: variants.clone() });
+        variants
+    }
+}
+
+/// What a target is, as far as workloads make a difference.
+fn shown(access: Access, medium: Medium) -> String {
+    let access = match access {
+        Access::Files => "a file",
+        Access::Raw => "a storage without a file system",
+        Access::Any => "a storage",
+    };
+    let medium = match medium {
+        Medium::Nor => " on NOR flash",
+        Medium::NotNor | Medium::Any => "",
+    };
+    format!("{access}{medium}")
 }

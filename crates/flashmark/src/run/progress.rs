@@ -15,6 +15,8 @@ use super::interrupt::Interrupt;
 use super::terminal::Terminal;
 
 const REDRAW: Duration = Duration::from_millis(100);
+/// How long simulated targets may take without a bar: most runs are over by then.
+const PATIENCE: Duration = Duration::from_secs(1);
 /// The bar's length; what it shows is a share.
 const WHOLE: u64 = 1000;
 
@@ -33,7 +35,17 @@ struct Shared {
 struct Now {
     title: String,
     step: Option<Step>,
+    targets: Option<Targets>,
     since: Instant,
+}
+
+/// How many simulated targets are done, which says more than where each of them is.
+#[derive(Clone, Copy)]
+struct Targets {
+    done: usize,
+    total: usize,
+    workloads_done: usize,
+    workloads: usize,
 }
 
 impl Shared {
@@ -45,7 +57,7 @@ impl Shared {
 impl Progress {
     /// A bar, unless `quiet` or not on a terminal.
     pub fn start(quiet: bool, unit: RateUnit) -> Self {
-        let now = Now { title: String::new(), step: None, since: Instant::now() };
+        let now = Now { title: String::new(), step: None, targets: None, since: Instant::now() };
         let shared = Arc::new(Shared { moved: AtomicU64::new(0), ended: AtomicBool::new(false), now: Mutex::new(now) });
         let wanted = !quiet && io::stderr().is_terminal();
         let drawer = wanted.then(|| {
@@ -59,9 +71,32 @@ impl Progress {
     pub fn workload(&self, title: String) {
         let mut now = self.shared.now();
         now.title = title;
-        now.step = None;
+        (now.step, now.targets) = (None, None);
         now.since = Instant::now();
         self.shared.moved.store(0, Ordering::Relaxed);
+    }
+
+    /// Says that so many simulated targets with so many workloads are next. They show when they take longer than
+    /// [`PATIENCE`].
+    pub fn targets(&self, total: usize, workloads: usize) {
+        let mut now = self.shared.now();
+        now.step = None;
+        now.targets = Some(Targets { done: 0, total, workloads_done: 0, workloads });
+        now.since = Instant::now();
+    }
+
+    /// One of their workloads is done.
+    pub fn workload_done(&self) {
+        if let Some(targets) = &mut self.shared.now().targets {
+            targets.workloads_done += 1;
+        }
+    }
+
+    /// One of them is done.
+    pub fn target_done(&self) {
+        if let Some(targets) = &mut self.shared.now().targets {
+            targets.done += 1;
+        }
     }
 
     /// The runner's view of it.
@@ -120,15 +155,25 @@ fn draw(shared: &Shared, unit: RateUnit) {
     }
     while !shared.ended.load(Ordering::Relaxed) {
         // Copied out: a terminal that takes nothing must not hold the lock that the measuring thread needs.
-        let (title, step, elapsed) = {
+        let (title, step, targets, elapsed) = {
             let now = shared.now();
-            (now.title.clone(), now.step, now.since.elapsed())
+            (now.title.clone(), now.step, now.targets, now.since.elapsed())
         };
         let moved = shared.moved.load(Ordering::Relaxed);
-        let share = step.map_or(0.0, |step| share(step, moved, elapsed));
+        let share = match targets {
+            Some(Targets { workloads_done, workloads, .. }) => workloads_done as f64 / workloads.max(1) as f64,
+            None => step.map_or(0.0, |step| share(step, moved, elapsed)),
+        };
+        if targets.is_some() && elapsed < PATIENCE {
+            thread::park_timeout(REDRAW);
+            continue;
+        }
         bar.set_position((share * WHOLE as f64) as u64);
         // What matters most comes first: a narrow terminal cuts the end off.
-        bar.set_message(format!("{} · {title}", message(step, moved, elapsed, share, unit)));
+        bar.set_message(match targets {
+            Some(targets) => targets_message(targets, elapsed, share),
+            None => format!("{} · {title}", message(step, moved, elapsed, share, unit)),
+        });
         thread::park_timeout(REDRAW);
     }
     bar.finish_and_clear();
@@ -156,6 +201,12 @@ fn message(step: Option<Step>, moved: u64, elapsed: Duration, share: f64, unit: 
     let left =
         if share > 0.001 { elapsed.as_secs_f64() * (1.0 - share) / share } else { return format!("{rate}{doing}") };
     format!("{rate}, {} left{doing}", left_text(left))
+}
+
+fn targets_message(Targets { done, total, .. }: Targets, elapsed: Duration, share: f64) -> String {
+    let left = (share > 0.001).then(|| elapsed.as_secs_f64() * (1.0 - share) / share);
+    let left = left.map(|left| format!(", {} left", left_text(left))).unwrap_or_default();
+    format!("{done} of {total} simulated targets{left}")
 }
 
 fn left_text(seconds: f64) -> String {
@@ -188,6 +239,8 @@ mod tests {
     fn rate_and_remaining_time_are_told() {
         let text = message(Some(step(Some(40_000_000), None)), 10_000_000, Duration::from_secs(1), 0.25, RateUnit::MB);
         assert_eq!(text, "10.0 MB/s, 3 s left");
+        let targets = Targets { done: 1, total: 4, workloads_done: 2, workloads: 8 };
+        assert_eq!(targets_message(targets, Duration::from_secs(2), 0.25), "1 of 4 simulated targets, 6 s left");
         assert_eq!(left_text(61.0), "1 min 1 s");
         assert_eq!(left_text(7261.0), "2 h 1 min");
     }

@@ -4,11 +4,16 @@
 
 use std::io;
 
+use flashmark_core::ledger::Account;
 use flashmark_core::record::{OpStats, Reached, Record, rate_bytes_per_s};
+use flashmark_core::simulation::{DeviceWork, Whole};
 use flashmark_core::workload::{Order, SyncPolicy};
 
 use super::{Format, FormatError, Style};
 use crate::rows::is_main;
+use crate::simulation::{
+    account_ns, decimal, mean_erases_milli, read_amplification_milli, wear, write_amplification_milli,
+};
 
 /// The format.
 pub(super) struct Csv;
@@ -17,7 +22,7 @@ pub(super) struct Csv;
 type Column = (&'static str, fn(&Record, Option<&OpStats>) -> String);
 
 /// The columns, in order. New ones go to the end, so that scripts that count columns go on working.
-const COLUMNS: [Column; 39] = [
+const COLUMNS: [Column; 53] = [
     ("run_id", |r, _| r.run.id.clone()),
     ("index", |r, _| r.run.index.to_string()),
     ("suite", |r, _| r.run.suite.clone()),
@@ -57,6 +62,20 @@ const COLUMNS: [Column; 39] = [
     ("verified_bytes", |r, _| r.outcome.verified_bytes.to_string()),
     ("fault_count", |r, _| r.outcome.fault_count.to_string()),
     ("warnings", |r, _| warnings(r)),
+    ("cpu_ns", |r, _| spent(r, Account::Cpu)),
+    ("bus_ns", |r, _| spent(r, Account::Bus)),
+    ("busy_ns", |r, _| spent(r, Account::Busy)),
+    ("sleep_ns", |r, _| spent(r, Account::Sleep)),
+    ("device_reads", |r, _| optional(device(r).map(|device| device.reads))),
+    ("device_read_bytes", |r, _| optional(device(r).map(|device| device.read_bytes))),
+    ("device_programs", |r, _| optional(device(r).map(|device| device.programs))),
+    ("device_program_bytes", |r, _| optional(device(r).map(|device| device.program_bytes))),
+    ("device_erases", |r, _| optional(device(r).map(|device| device.erases))),
+    ("device_erase_bytes", |r, _| optional(device(r).map(|device| device.erase_bytes))),
+    ("write_amplification", |r, _| ratio(whole(r).and_then(write_amplification_milli))),
+    ("read_amplification", |r, _| ratio(whole(r).and_then(read_amplification_milli))),
+    ("wear_max", |r, _| optional(wear(r).map(|wear| wear.max))),
+    ("wear_mean", |r, _| ratio(wear(r).and_then(mean_erases_milli))),
 ];
 
 impl Format for Csv {
@@ -128,6 +147,23 @@ fn sync(sync: SyncPolicy) -> String {
     }
 }
 
+/// What of the measured time went on an account; empty for what was not simulated.
+fn spent(record: &Record, account: Account) -> String {
+    optional(record.simulation.as_ref().map(|simulation| account_ns(&simulation.spent, account)))
+}
+
+fn device(record: &Record) -> Option<&DeviceWork> {
+    record.simulation.as_ref().map(|simulation| &simulation.device)
+}
+
+fn whole(record: &Record) -> Option<&Whole> {
+    record.simulation.as_ref().map(|simulation| &simulation.whole)
+}
+
+fn ratio(milli: Option<u64>) -> String {
+    milli.map_or_else(String::new, decimal)
+}
+
 /// The warnings' messages, one a line within the field.
 fn warnings(record: &Record) -> String {
     record.outcome.warnings.iter().map(|warning| warning.message.as_str()).collect::<Vec<_>>().join("\n")
@@ -177,6 +213,14 @@ mod tests {
             (cell(1, "op"), cell(1, "rate_bytes_per_s"), cell(1, "iops")),
             ("open".into(), "".into(), "".into())
         );
+        // What is not simulated has nothing to say of that.
+        assert_eq!((cell(0, "busy_ns"), cell(0, "wear_max")), ("".into(), "".into()));
+        let simulated = (0..lines.len()).find(|line| cell(*line, "target_kind") == "lab").unwrap();
+        let figures = ["cpu_ns", "bus_ns", "busy_ns", "sleep_ns", "elapsed_ns"];
+        let figures = figures.map(|name| cell(simulated, name).parse::<u64>().unwrap());
+        assert_eq!(figures[..4].iter().sum::<u64>(), figures[4]);
+        let cells = ["device_erases", "write_amplification", "read_amplification", "wear_max", "wear_mean"];
+        assert_eq!(cells.map(|name| cell(simulated, name)), ["40", "1.250", "", "40", "4.132"]);
         let operations: usize = records.iter().map(|record| record.outcome.ops.len().max(1)).sum();
         assert_eq!(lines.len(), operations);
     }

@@ -104,6 +104,8 @@ mod tests {
         [SPI FATFS (new file): read target size                 ] (2x)    8.124 ms    64.00 kB      7.693 MB/s
         [SPI FATFS: write more than target size                 ] (2x) 1259.972 ms    76.80 kB      0.060 MB/s
         [SD: read tiny size                                     ] (2x)    0.585 ms     0.25 kB      0.416 MB/s
+        [SPI Flash raw write                                    ] (2x)   65.536 ms    64.00 kB      0.954 MB/s
+        [SPI Flash raw read                                     ] (2x)    7.801 ms    64.00 kB      8.012 MB/s
         ");
     }
 

@@ -58,6 +58,10 @@ mod tests {
     fn the_document_looks_so() {
         let records = samples::mixed_bag();
         insta::assert_snapshot!("json", shown(&Json, &records[3..4], &Style::default()));
+        insta::assert_snapshot!(
+            "json_simulated",
+            shown(&Json, &samples::simulated::on_fatfs()[1..], &Style::default())
+        );
         insta::assert_snapshot!(shown(&Json, &[], &Style::default()), @r#"
         {
           "schema": 1,

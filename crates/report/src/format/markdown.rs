@@ -5,9 +5,11 @@ use std::io;
 use flashmark_core::record::Record;
 
 use super::{Format, FormatError, Style};
+use crate::attribution::{self, Pair, Part};
 use crate::notes::{Weight, notes};
 use crate::rows::{Place, Row, rows};
 use crate::targets::{Group, runs};
+use crate::wear;
 
 /// The format.
 pub(super) struct Markdown;
@@ -25,6 +27,10 @@ impl Format for Markdown {
         true
     }
 
+    fn knows_views(&self) -> bool {
+        true
+    }
+
     fn write(&self, records: &[Record], style: &Style, out: &mut dyn io::Write) -> Result<(), FormatError> {
         for (nth, run) in runs(records).iter().enumerate() {
             if nth > 0 {
@@ -33,6 +39,9 @@ impl Format for Markdown {
             writeln!(out, "## {}", escaped(&run.headline()))?;
             for group in &run.groups {
                 writeln!(out, "\n### {}\n\n{}\n", escaped(&group.name()), escaped(&group.describe()))?;
+                if let Some(phases) = group.phases() {
+                    writeln!(out, "{}\n", escaped(&phases))?;
+                }
                 table(out, group, style)?;
                 let notes = notes(group, style.rate_unit);
                 if !notes.is_empty() {
@@ -46,6 +55,15 @@ impl Format for Markdown {
                     };
                     writeln!(out, "* {mark}{}", escaped(&note.text))?;
                 }
+                if style.attribution {
+                    where_the_time_went(out, group)?;
+                }
+                if style.wear {
+                    wear(out, group, style)?;
+                }
+            }
+            if let Some(predicted) = run.predicted() {
+                writeln!(out, "\n{}", escaped(predicted))?;
             }
             if let Some(missing) = run.missing() {
                 writeln!(out, "\n**warning:** {}", escaped(&missing))?;
@@ -82,6 +100,39 @@ fn table(out: &mut dyn io::Write, group: &Group<'_>, style: &Style) -> io::Resul
     Ok(())
 }
 
+fn where_the_time_went(out: &mut dyn io::Write, group: &Group<'_>) -> io::Result<()> {
+    let Some(parts) = attribution::parts(group) else {
+        return writeln!(out, "\n* {}", escaped(attribution::UNKNOWN));
+    };
+    let line = |cells: &[Pair], joined: &dyn Fn(&Pair) -> String| {
+        let cells: Vec<String> = cells.iter().map(|cell| escaped(joined(cell).trim_end())).collect();
+        format!("| {} |", cells.join(" | "))
+    };
+    for Part { title, headers, rows } in parts {
+        writeln!(out, "\n{}:\n", escaped(title))?;
+        writeln!(out, "{}", line(&headers, &|Pair(upper, lower)| format!("{upper} {lower}")))?;
+        writeln!(out, "| :-- |{}", " --: |".repeat(headers.len() - 1))?;
+        for row in rows {
+            let beside = |Pair(upper, lower): &Pair| match lower.as_str() {
+                "" => upper.clone(),
+                lower => format!("{upper} ({lower})"),
+            };
+            writeln!(out, "{}", line(&row, &beside))?;
+        }
+    }
+    Ok(())
+}
+
+/// The map is code: in it spaces count and nothing else is Markdown.
+fn wear(out: &mut dyn io::Write, group: &Group<'_>, style: &Style) -> io::Result<()> {
+    let Some(found) = wear::of(group) else {
+        return writeln!(out, "\n* {}", escaped(wear::UNKNOWN));
+    };
+    writeln!(out, "\nwear: {}", escaped(&wear::summary(found)))?;
+    let map = wear::map(found, None, style.ascii);
+    if map.is_empty() { Ok(()) } else { writeln!(out, "\n```text\n{}\n```", map.join("\n")) }
+}
+
 /// Leading spaces mean nothing in a Markdown cell, so that what belongs to a row is set off by its mark alone.
 fn name(row: &Row<'_>) -> String {
     let name = row.name();
@@ -109,6 +160,12 @@ mod tests {
     #[test]
     fn every_kind_of_trouble_is_in_the_document() {
         insta::assert_snapshot!("markdown", shown(&Markdown, &samples::mixed_bag(), &Style::default()));
+    }
+
+    #[test]
+    fn views_follow_the_rows() {
+        let style = Style { attribution: true, wear: true, ..Style::default() };
+        insta::assert_snapshot!("markdown_views", shown(&Markdown, &samples::simulated::on_fatfs(), &style));
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use std::io;
 
-use comfy_table::{Attribute, Cell, CellAlignment, Color, ColumnConstraint, ContentArrangement, Table as Grid};
+use comfy_table::{Cell, Color, Table as Grid};
 use flashmark_core::record::{Record, Status};
 
 use super::{Format, FormatError, Style};
@@ -13,15 +13,11 @@ use crate::notes::{Note, Weight, notes};
 use crate::rows::{Place, Row, rows};
 use crate::sparkline::{Range, STEPS};
 use crate::targets::{Group, runs};
+use crate::terminal::{Paint, align, empty_grid, natural_width, paragraph, squeeze};
+use crate::views;
 
 /// The format.
 pub(super) struct Table;
-
-/// Corners and outer lines, a line below the header, nothing between rows and columns. The order is comfy-table's.
-const BORDERS: &str = "││──├──┤     ──┌┐└┘";
-
-/// Names are not wrapped more narrowly than this; a terminal that has no room for it wraps the table itself.
-const NAME_COLUMNS_MIN: usize = 16;
 
 impl Format for Table {
     fn name(&self) -> &'static str {
@@ -34,6 +30,10 @@ impl Format for Table {
 
     fn is_machine(&self) -> bool {
         false
+    }
+
+    fn knows_views(&self) -> bool {
+        true
     }
 
     fn write(&self, records: &[Record], style: &Style, out: &mut dyn io::Write) -> Result<(), FormatError> {
@@ -51,10 +51,23 @@ impl Format for Table {
                 writeln!(out)?;
                 let title = format!("{} · {}", group.name(), group.describe());
                 paragraph(out, style, "", &title, Some(Paint::Bold))?;
+                if let Some(phases) = group.phases() {
+                    paragraph(out, style, "  ", &phases, None)?;
+                }
                 writeln!(out, "{}", grid(group, style, range))?;
                 for note in notes(group, style.rate_unit) {
                     remark(out, style, &note)?;
                 }
+                if style.attribution {
+                    views::attribution_of(group, style, out)?;
+                }
+                if style.wear {
+                    views::wear_of(group, style, out)?;
+                }
+            }
+            if let Some(predicted) = run.predicted() {
+                writeln!(out)?;
+                paragraph(out, style, "", predicted, None)?;
             }
             if let Some(missing) = run.missing() {
                 writeln!(out)?;
@@ -84,47 +97,10 @@ fn grid(group: &Group<'_>, style: &Style, range: Option<Range>) -> Grid {
     match style.width {
         Some(width) if natural_width(&wide) > width => {
             let mut narrow = narrow(group, style, range);
-            if natural_width(&narrow) > width {
-                narrow.set_content_arrangement(ContentArrangement::Dynamic);
-                let figures = natural_width(&narrow) - usize::from(narrow.column_max_content_widths()[0]);
-                narrow.set_width(u16::try_from(width.max(figures + NAME_COLUMNS_MIN)).unwrap_or(u16::MAX));
-                for column in narrow.column_iter_mut().skip(1) {
-                    column.set_constraint(ColumnConstraint::ContentWidth);
-                }
-            }
+            squeeze(&mut narrow, width);
             narrow
         }
         _ => wide,
-    }
-}
-
-/// What a grid takes if nothing is wrapped: content, two columns of air after each (one of them in place of a line),
-/// the first one's and the outer lines.
-fn natural_width(grid: &Grid) -> usize {
-    grid.column_max_content_widths().iter().map(|width| usize::from(*width) + 2).sum::<usize>() + 2
-}
-
-fn empty_grid(style: &Style, headers: &[&str]) -> Grid {
-    let mut grid = Grid::new();
-    grid.load_preset(BORDERS);
-    if style.color {
-        grid.enforce_styling();
-    } else {
-        grid.force_no_tty();
-    }
-    grid.set_header(headers.iter().map(|header| Cell::new(header).add_attribute(Attribute::Bold)));
-    grid
-}
-
-/// Sets two spaces between columns, and aligns all but the first and the last (the sparkline) to the right.
-fn align(grid: &mut Grid) {
-    let columns = grid.column_count();
-    for (nth, column) in grid.column_iter_mut().enumerate() {
-        // What would be a line between two columns is a space already.
-        column.set_padding((1, if nth + 1 == columns { 1 } else { 0 }));
-    }
-    for column in grid.column_iter_mut().skip(1).take(columns.saturating_sub(2)) {
-        column.set_cell_alignment(CellAlignment::Right);
     }
 }
 
@@ -150,7 +126,7 @@ fn wide(group: &Group<'_>, style: &Style, range: Option<Range>) -> Grid {
         cells.push(Cell::new(spark(row, range)));
         grid.add_row(cells);
     }
-    align(&mut grid);
+    align(&mut grid, 1);
     grid
 }
 
@@ -171,7 +147,7 @@ fn narrow(group: &Group<'_>, style: &Style, range: Option<Range>) -> Grid {
             Cell::new(spark(&row, range)),
         ]);
     }
-    align(&mut grid);
+    align(&mut grid, 1);
     grid
 }
 
@@ -214,27 +190,6 @@ fn spark(row: &Row<'_>, range: Option<Range>) -> String {
     }
 }
 
-/// How text outside of the grid is set off.
-#[derive(Clone, Copy)]
-enum Paint {
-    Bold,
-    Dim,
-    Red,
-    Yellow,
-}
-
-impl Paint {
-    /// The SGR sequence that turns it on (ECMA-48, 8.3.117).
-    const fn on(self) -> &'static str {
-        match self {
-            Self::Bold => "\u{1b}[1m",
-            Self::Dim => "\u{1b}[2m",
-            Self::Red => "\u{1b}[31m",
-            Self::Yellow => "\u{1b}[33m",
-        }
-    }
-}
-
 fn remark(out: &mut dyn io::Write, style: &Style, note: &Note) -> io::Result<()> {
     let (mark, paint) = match note.weight {
         Weight::Error => ("error: ", Some(Paint::Red)),
@@ -242,34 +197,6 @@ fn remark(out: &mut dyn io::Write, style: &Style, note: &Note) -> io::Result<()>
         Weight::Fact => ("", None),
     };
     paragraph(out, style, "  ", &format!("{mark}{}", note.text), paint)
-}
-
-/// Writes text in lines no longer than the terminal, broken at spaces; lines after the first are indented by two more.
-fn paragraph(out: &mut dyn io::Write, style: &Style, indent: &str, text: &str, paint: Option<Paint>) -> io::Result<()> {
-    for (nth, line) in wrapped(text, style.width.map(|width| width.saturating_sub(indent.len()))).iter().enumerate() {
-        let hang = if nth == 0 { "" } else { "  " };
-        match paint.filter(|_| style.color) {
-            Some(paint) => writeln!(out, "{indent}{hang}{}{line}\u{1b}[0m", paint.on())?,
-            None => writeln!(out, "{indent}{hang}{line}")?,
-        }
-    }
-    Ok(())
-}
-
-fn wrapped(text: &str, width: Option<usize>) -> Vec<String> {
-    let Some(width) = width else { return vec![text.into()] };
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split(' ') {
-        let room = if lines.len() > 1 { width.saturating_sub(2) } else { width };
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= room => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.into()),
-        }
-    }
-    lines
 }
 
 #[cfg(test)]
@@ -354,6 +281,14 @@ mod tests {
             rest = after.split_once('m').map_or("", |(_, after)| after);
         }
         assert_eq!(plain + rest, table(&records, &Style::default()));
+    }
+
+    #[test]
+    fn views_follow_the_rows() {
+        let style = Style { width: Some(100), attribution: true, wear: true, ..Style::default() };
+        insta::assert_snapshot!("table_views", table(&samples::simulated::on_fatfs(), &style));
+        let text = table(&[samples::full()], &style);
+        assert!(text.contains("simulated boards only"), "{text}");
     }
 
     #[test]

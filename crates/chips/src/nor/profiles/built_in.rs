@@ -18,6 +18,7 @@ macro_rules! chips {
 /// One line a chip, in the order of their names.
 const CHIPS: &[BuiltIn] = chips![
     "esp32-devkit-4mb",
+    "esp32-s3-devkit-8mb",
     "gd25q32c",
     "mx25l8005",
     "mx25r6435f",

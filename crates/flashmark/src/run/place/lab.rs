@@ -1,0 +1,154 @@
+//! Simulated boards: `lab:BOARD[/STORAGE][,key=value…]`, and the keys that are set for them.
+
+use std::sync::Arc;
+
+use anyhow::{Context as _, bail};
+use flashmark_core::workload::{Access, Medium};
+use flashmark_lab::target_name::TargetName;
+use flashmark_lab::{Board, BoardError, LabError, LabTarget};
+
+use super::Places;
+use crate::run::asked::{Asked, too_many};
+use crate::run::sweep::{TARGETS_MAX, combination_count, combinations};
+
+/// A storage of a board, with everything that is set.
+pub struct Place {
+    /// The whole name, by which alone the target can be repeated.
+    pub name: String,
+    /// What it shows of its storage, and what that is.
+    pub shows: (Access, Medium),
+    /// The board without what is swept.
+    base: Arc<Board>,
+    storage: String,
+    swept: Vec<(String, String)>,
+}
+
+impl Place {
+    /// The board as it is to be measured.
+    ///
+    /// # Errors
+    /// [`BoardError`], for settings that do not go together.
+    pub fn board(&self) -> Result<Board, BoardError> {
+        let mut board = (*self.base).clone();
+        self.swept.iter().try_for_each(|(key, value)| board.set(key, value))?;
+        board.check()?;
+        Ok(board)
+    }
+
+    /// Makes the board and gets the storage ready.
+    ///
+    /// # Errors
+    /// [`LabError`], e.g. for a partition that is too small for its file system, or a corrupt image.
+    pub fn open(&self, board: &Board, image: Option<&[u8]>) -> Result<LabTarget, LabError> {
+        LabTarget::open(board, &self.storage, image)
+    }
+
+    /// The storage's name.
+    pub fn storage(&self) -> &str {
+        &self.storage
+    }
+
+    /// The same for all places whose [`Place::profile`] is one.
+    pub fn base_id(&self) -> usize {
+        Arc::as_ptr(&self.base).addr()
+    }
+
+    /// Everything that makes the board what it is but for what the name tells, a line for each.
+    pub fn profile(&self) -> Vec<String> {
+        self.base.settings().into_iter().map(|setting| format!("{}={}", setting.key, setting.value)).collect()
+    }
+}
+
+/// Whether a target is meant for the lab.
+pub fn is_lab(name: &str) -> bool {
+    TargetName::is_lab(name)
+}
+
+/// The boards of these targets, as far as they can be read.
+pub fn boards_of(targets: &[String]) -> Vec<Board> {
+    let names = targets.iter().filter(|target| is_lab(target)).filter_map(|target| target.parse::<TargetName>().ok());
+    names.filter_map(|name| Board::load(&name.board).ok()).collect()
+}
+
+/// Whether a key is one of boards: no suite key and no parameter has a dot.
+pub fn is_board_key(key: &str, boards: &[Board]) -> bool {
+    let is_known = || boards.iter().any(|board| board.keys().iter().any(|known| known.name == key));
+    let is_of_suites = || flashmark_suite::keys().iter().any(|known| known.name == key);
+    key.contains('.') || key == "chip" || (!is_of_suites() && is_known())
+}
+
+/// Whether a value can stand in a target's name, in which commas part the settings.
+///
+/// # Errors
+/// `shown` and what to do.
+pub fn check_value(value: &str, shown: &str) -> anyhow::Result<()> {
+    if value.contains(',') {
+        bail!("{shown}: a value of a board's key has no comma; several values are swept: --sweep KEY=VALUE,VALUE");
+    }
+    Ok(())
+}
+
+/// The storages that a name stands for, each with every combination of what is swept.
+///
+/// # Errors
+/// What is wrong with the name, the board or a setting; a storage that cannot be made even without what is swept.
+pub fn places(name: &str, asked: &Asked) -> anyhow::Result<Places> {
+    let mut target: TargetName = name.parse()?;
+    let mut base = Board::load(&target.board).with_context(|| name.to_owned())?;
+    for (key, value) in &asked.board {
+        target.settings.push((key.clone(), value.clone()));
+    }
+    target.settings = last_of_each(target.settings);
+    for (key, value) in &target.settings {
+        base.set(key, value).with_context(|| name.to_owned())?;
+    }
+    for sweep in &asked.board_sweeps {
+        if target.settings.iter().any(|(key, _)| *key == sweep.key) {
+            bail!("--sweep {sweep}: {name} sets {}, which can be only one of both: leave one out", sweep.key);
+        }
+        for value in &sweep.values {
+            base.clone().set(&sweep.key, value).with_context(|| format!("--sweep {sweep}"))?;
+        }
+    }
+    let storages = match &target.storage {
+        Some(storage) => vec![base.storage(storage).with_context(|| name.to_owned())?.to_owned()],
+        None => base.storages().to_vec(),
+    };
+    let count = combination_count(&asked.board_sweeps).saturating_mul(storages.len() as u128);
+    if count > TARGETS_MAX as u128 {
+        bail!(too_many(count));
+    }
+    let base = Arc::new(base);
+    let mut places = Vec::new();
+    for storage in storages {
+        let whole = TargetName { storage: Some(storage.clone()), ..target.clone() };
+        let shows = shows(&base, &storage).with_context(|| whole.to_string())?;
+        for combination in combinations(&asked.board_sweeps) {
+            let swept: Vec<(String, String)> =
+                combination.into_iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
+            let settings = [whole.settings.as_slice(), &swept].concat();
+            let name = TargetName { settings, ..whole.clone() }.to_string();
+            let place = Place { name, shows, base: Arc::clone(&base), storage: storage.clone(), swept };
+            places.push(super::Place::Lab(Arc::new(place)));
+        }
+    }
+    Ok(Places { places, is_expanded: target.storage.is_none() })
+}
+
+/// A setting that is given twice counts as it was given last.
+fn last_of_each(settings: Vec<(String, String)>) -> Vec<(String, String)> {
+    settings.into_iter().fold(Vec::new(), |mut kept: Vec<(String, String)>, (key, value)| {
+        match kept.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, before)) => *before = value,
+            None => kept.push((key, value)),
+        }
+        kept
+    })
+}
+
+/// What a storage shows, which its file system knows.
+fn shows(board: &Board, storage: &str) -> anyhow::Result<(Access, Medium)> {
+    board.check()?;
+    let target = LabTarget::open(board, storage, None)?;
+    Ok((target.access(), target.medium()))
+}

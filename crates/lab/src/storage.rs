@@ -1,0 +1,301 @@
+//! Storages: what is measured on a board. A partition without a file system, or one of the file systems, on the
+//! partition itself or on wear levelling.
+//!
+//! The file systems come from the registry of `flashmark-embedded-fs`: a new one there is a storage here, with no edit.
+
+mod accounted;
+mod flash;
+mod partition;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use esp_wl::{Config, SmallSectorMode, SmallSectors, WearLevelling};
+use flashmark_core::clock::Clock as _;
+use flashmark_core::ledger::{Layer, Ledger};
+use flashmark_core::simulation::PhaseTime;
+use flashmark_embedded_fs::{
+    Device, DeviceError, Entry, FILE_SYSTEMS, FileSystem, FsError, Geometry, OptionError, Options,
+};
+
+use crate::board::{Board, BoardError};
+use crate::driver::FlashDriver;
+use accounted::Accounted;
+pub use accounted::Costs;
+use flash::{LevelledFlash, PlainFlash, SmallSectorFlash};
+pub use partition::{AppBuffer, Partition, PartitionFault};
+
+/// The sector of the flash, the least that is erased.
+pub const SECTOR_BYTES: u32 = 4096;
+
+/// The storage without a file system.
+pub const RAW: &str = "raw";
+
+/// All storages there are.
+#[must_use]
+pub fn names() -> Vec<&'static str> {
+    std::iter::once(RAW).chain(FILE_SYSTEMS.iter().map(|entry| entry.name)).collect()
+}
+
+/// Why a storage could not be made ready.
+#[derive(Debug, thiserror::Error)]
+pub enum LabError {
+    /// The board does not fit together.
+    #[error(transparent)]
+    Board(#[from] BoardError),
+    /// The file system refuses.
+    #[error("{storage}: {what}: {error}")]
+    FileSystem {
+        /// Which.
+        storage: String,
+        /// What was tried.
+        what: &'static str,
+        /// Its words.
+        error: FsError,
+    },
+    /// Wear levelling refuses.
+    #[error("{storage}: wear levelling: {reason}")]
+    WearLevelling {
+        /// On which storage.
+        storage: String,
+        /// Its words.
+        reason: String,
+    },
+    /// The image does not fit the partition.
+    #[error("the image has {image_bytes} bytes, but the storage partition has {partition_bytes}: set partition.size")]
+    ImageSize {
+        /// Its size.
+        image_bytes: u64,
+        /// The partition's.
+        partition_bytes: u64,
+    },
+    /// The image holds nothing that can be mounted.
+    #[error("the image cannot be mounted on {storage}: {reason}; without --image the storage is formatted")]
+    Image {
+        /// On which storage.
+        storage: String,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// A storage that is ready: mounted.
+pub(crate) enum Store {
+    /// The partition.
+    Raw(Box<dyn Device>),
+    /// A file system on it.
+    Files(Box<dyn FileSystem>),
+}
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Raw(_) => "Store::Raw",
+            Self::Files(_) => "Store::Files",
+        })
+    }
+}
+
+/// What a storage is made of.
+pub(crate) struct Parts<'a> {
+    pub(crate) board: &'a Board,
+    pub(crate) ledger: &'a Rc<Ledger>,
+    pub(crate) driver: &'a Rc<RefCell<Box<dyn FlashDriver>>>,
+    pub(crate) app: &'a Rc<AppBuffer>,
+    /// Whether the flash holds an image that must be mounted as it is.
+    pub(crate) keep: bool,
+}
+
+/// Whether the board's settings make the storage, before anything runs.
+pub(crate) fn check(board: &Board, storage: &str) -> Result<(), BoardError> {
+    board.flag(&format!("{storage}.wear-levelling"))?;
+    Costs::of(board, storage)?;
+    let Some(entry) = entry(storage) else { return Ok(()) };
+    let options = options(board, entry)?;
+    let sizes = Box::new(Sizes { size_bytes: board.bytes("partition.size")? });
+    match (entry.make)(sizes, &options) {
+        Err(error) => misfit_of(board, entry, &error).map_or(Ok(()), Err),
+        Ok(_) => Ok(()),
+    }
+}
+
+/// A device that has sizes and nothing else, to try options on.
+struct Sizes {
+    size_bytes: u64,
+}
+
+impl Sizes {
+    fn nothing() -> DeviceError {
+        DeviceError::Failed("there is no device to try options on".to_owned())
+    }
+}
+
+impl Device for Sizes {
+    fn geometry(&self) -> Geometry {
+        Geometry { size_bytes: self.size_bytes, read_bytes: 1, program_bytes: 1, erase_bytes: SECTOR_BYTES }
+    }
+
+    fn read(&mut self, _: u64, _: &mut [u8]) -> Result<(), DeviceError> {
+        Err(Self::nothing())
+    }
+
+    fn program(&mut self, _: u64, _: &[u8]) -> Result<(), DeviceError> {
+        Err(Self::nothing())
+    }
+
+    fn erase(&mut self, _: u64, _: u64) -> Result<(), DeviceError> {
+        Err(Self::nothing())
+    }
+
+    fn sync(&mut self) -> Result<(), DeviceError> {
+        Err(Self::nothing())
+    }
+}
+
+fn entry(storage: &str) -> Option<&'static Entry> {
+    FILE_SYSTEMS.iter().find(|entry| entry.name == storage)
+}
+
+fn options(board: &Board, entry: &Entry) -> Result<Options, BoardError> {
+    let mut options = Options::default();
+    for (key, value) in board.section(entry.name) {
+        let full = format!("{}.{key}", entry.name);
+        options.set(&key, &value).map_err(|error| board.misfit(&full, error.to_string()))?;
+    }
+    Ok(options)
+}
+
+/// An option that the file system refuses, as a setting of the board.
+fn misfit_of(board: &Board, entry: &Entry, error: &FsError) -> Option<BoardError> {
+    match error {
+        FsError::Option(OptionError::BadValue { key, reason, .. }) => {
+            Some(board.misfit(&format!("{}.{key}", entry.name), reason.clone()))
+        }
+        _ => None,
+    }
+}
+
+/// How an original's rows call the storage.
+pub(crate) fn label(storage: &str) -> String {
+    entry(storage).map_or_else(|| "SPI Flash".to_owned(), |entry| format!("SPI {}", entry.label))
+}
+
+impl Parts<'_> {
+    /// Mounts the storage, formatting it where it does not mount, and tells how long each step took.
+    pub(crate) fn ready(&self, storage: &str) -> Result<(Store, Vec<PhaseTime>), LabError> {
+        let mut phases = Phases { ledger: self.ledger, phases: Vec::new() };
+        let costs = Costs::of(self.board, storage)?;
+        let device = self.device(storage, &mut phases)?;
+        let device: Box<dyn Device> = Box::new(Accounted::new(device, costs, Rc::clone(self.ledger)));
+        let Some(entry) = entry(storage) else { return Ok((Store::Raw(device), phases.phases)) };
+        let refused = |what| move |error| LabError::FileSystem { storage: storage.to_owned(), what, error };
+        let options = options(self.board, entry)?;
+        let mut files = (entry.make)(device, &options).map_err(|error| match misfit_of(self.board, entry, &error) {
+            Some(misfit) => LabError::Board(misfit),
+            None => refused("setting up")(error),
+        })?;
+        let mounted = phases.time("mount", || self.ledger.within(Layer::Metadata, || files.mount()));
+        if let Err(error) = mounted {
+            if self.keep {
+                return Err(LabError::Image { storage: storage.to_owned(), reason: error.to_string() });
+            }
+            phases
+                .time("format", || self.ledger.within(Layer::Metadata, || files.format()))
+                .map_err(refused("format"))?;
+            phases
+                .time("mount again", || self.ledger.within(Layer::Metadata, || files.mount()))
+                .map_err(refused("mount after formatting"))?;
+        }
+        Ok((Store::Files(files), phases.phases))
+    }
+
+    /// What the storage stands on: the partition, or wear levelling on it.
+    fn device(&self, storage: &str, phases: &mut Phases<'_>) -> Result<Box<dyn Device>, LabError> {
+        let board = self.board;
+        let size_bytes = board.bytes("partition.size")?;
+        let partition = Partition::new(
+            Rc::clone(self.driver),
+            board.bytes("partition.offset")?,
+            size_bytes,
+            Rc::clone(self.app),
+            board.text_of("app.buffer")? == "external",
+        );
+        if !board.flag(&format!("{storage}.wear-levelling"))? {
+            return Ok(Box::new(PlainFlash::new(partition)));
+        }
+        let size_bytes = u32::try_from(size_bytes)
+            .map_err(|_| board.misfit("partition.size", "wear levelling manages less than 4 GiB".into()))?;
+        let config = Config {
+            update_rate: u32::try_from(board.count("wl.update-rate")?)
+                .map_err(|_| board.misfit("wl.update-rate", "it is too large".into()))?,
+            copy_bytes: board.bytes_u32("wl.copy-buffer", 16)?,
+            recovery: esp_wl::Recovery::EspIdf,
+            ..Config::esp_idf(size_bytes)
+        };
+        let refused = |error: &dyn std::fmt::Display| LabError::WearLevelling {
+            storage: storage.to_owned(),
+            reason: error.to_string(),
+        };
+        let booking = Booking::new(Rc::clone(self.ledger));
+        let levelled = phases.time("mount wear levelling", || {
+            if self.keep {
+                WearLevelling::open(partition, config, booking)
+            } else {
+                WearLevelling::mount(partition, config, booking)
+            }
+        });
+        let levelled = levelled.map_err(|error| match self.keep {
+            true => LabError::Image { storage: storage.to_owned(), reason: error.to_string() },
+            false => refused(&error),
+        })?;
+        match board.text_of("wl.sector")? {
+            "512" => {
+                let mode = match board.text_of("wl.mode")? {
+                    "safe" => SmallSectorMode::Safety,
+                    _ => SmallSectorMode::Performance,
+                };
+                let buffer = vec![0; SECTOR_BYTES as usize];
+                let small = SmallSectors::new(levelled, 512, mode, buffer).map_err(|error| refused(&error))?;
+                Ok(Box::new(SmallSectorFlash::new(small)))
+            }
+            _ => Ok(Box::new(LevelledFlash::new(levelled))),
+        }
+    }
+}
+
+/// Steps with their times.
+struct Phases<'a> {
+    ledger: &'a Rc<Ledger>,
+    phases: Vec<PhaseTime>,
+}
+
+impl Phases<'_> {
+    fn time<T>(&mut self, name: &str, work: impl FnOnce() -> T) -> T {
+        let start_ns = self.ledger.now_ns();
+        let result = work();
+        self.phases.push(PhaseTime { name: name.to_owned(), elapsed_ns: self.ledger.now_ns() - start_ns });
+        result
+    }
+}
+
+/// Books wear levelling's own work for [`Layer::Translation`].
+pub(crate) struct Booking {
+    ledger: Rc<Ledger>,
+    before: Layer,
+}
+
+impl Booking {
+    fn new(ledger: Rc<Ledger>) -> Self {
+        Self { ledger, before: Layer::Runtime }
+    }
+}
+
+impl esp_wl::Observer for Booking {
+    fn housekeeping(&mut self, begins: bool) {
+        if begins {
+            self.before = self.ledger.enter(Layer::Translation);
+        } else {
+            self.ledger.enter(self.before);
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! A lab target: one storage of a board, as the runner drives it.
+
+mod operations;
+mod raw;
+mod wear;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use flashmark_chips::nor;
+use flashmark_core::clock::Clock as _;
+use flashmark_core::environment::{Device as DeviceInfo, Environment, FileSystem as FileSystemInfo};
+use flashmark_core::ledger::{Account, Layer, Ledger, Spent};
+use flashmark_core::runner::{Fit, fit};
+use flashmark_core::simulation::{DeviceWork, PhaseTime, Simulation, Whole, layer_times};
+use flashmark_core::target::{Contents, Fault, FaultKind};
+use flashmark_core::workload::{Access, Direct, Erase, FileMode, Medium, Order, Workload};
+use flashmark_embedded_fs::FileId;
+
+use crate::board::Board;
+use crate::driver::FlashDriver;
+use crate::storage::{self, AppBuffer, LabError, Parts, SECTOR_BYTES, Store};
+
+/// The least buffer that a runner should have for a lab target: files are laid out in pieces of it, which shows in their
+/// times, so that all runners should have the same.
+pub const BUFFER_BYTES: usize = 64 << 10;
+
+/// The file that workloads run on, as in ESP-IDF's benchmark.
+const FILE: &str = "/test.bin";
+
+/// One storage of a simulated board, from power-on.
+pub struct LabTarget {
+    ledger: Rc<Ledger>,
+    driver: Rc<RefCell<Box<dyn FlashDriver>>>,
+    app: Rc<AppBuffer>,
+    store: Store,
+    label: String,
+    environment: Environment,
+    partition: std::ops::Range<u64>,
+    vfs_call_ns: u64,
+    code_call_ns: u64,
+    open: Option<OpenFile>,
+    /// The file's size when it was written last; the original removes the file between sizes.
+    file_bytes: Option<u64>,
+    contents: Contents,
+    phases: Vec<PhaseTime>,
+    erase: Erase,
+    gauge: Gauge,
+}
+
+/// An open file of a file system.
+#[derive(Clone, Copy, Debug)]
+struct OpenFile {
+    id: FileId,
+    position: u64,
+}
+
+/// What is counted for a record.
+#[derive(Debug, Default)]
+struct Gauge {
+    /// The runner is in a measured repeat.
+    measuring: bool,
+    /// Repeats of warm-up that are still to come.
+    warm_up_left: u32,
+    started_at_ns: u64,
+    /// Readings at the start of the workload.
+    spent_before: Spent,
+    work_before: DeviceWork,
+    /// Time and work of the measured calls.
+    spent: Spent,
+    work: DeviceWork,
+    read_bytes: u64,
+    write_bytes: u64,
+}
+
+impl std::fmt::Debug for LabTarget {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LabTarget").field("label", &self.label).field("store", &self.store).finish_non_exhaustive()
+    }
+}
+
+impl LabTarget {
+    /// Puts the board together, powers it on and makes the storage ready: mounts it, and formats it where it does not
+    /// mount. With an `image` the partition holds that, and must mount.
+    ///
+    /// # Errors
+    /// [`LabError`].
+    pub fn open(board: &Board, storage: &str, image: Option<&[u8]>) -> Result<Self, LabError> {
+        let storage = board.storage(storage)?;
+        board.check()?;
+        storage::check(board, storage)?;
+        let ledger = Rc::new(Ledger::new());
+        let profile = board.chip()?;
+        let mut chip = nor::Chip::new(profile, board.count("board.seed")?)
+            .map_err(|error| board.misfit("chip", error.to_string()))?;
+        // Hardware does not say no to a program over zeros, and nor may a measurement of it.
+        chip.set_overwrite(nor::Overwrite::Count);
+        let (offset, size_bytes) = (board.bytes("partition.offset")?, board.bytes("partition.size")?);
+        let start = format!("{storage}.start");
+        if board.text_of(&start)? == "used" {
+            chip.age(offset..offset + size_bytes, board.count("board.seed")?)
+                .map_err(|violation| board.misfit(&start, violation.to_string()))?;
+        }
+        let mut driver = board.driver_entry()?.make(board, &ledger, chip)?;
+        if let Some(image) = image {
+            let image_bytes = image.len() as u64;
+            if image_bytes != size_bytes {
+                return Err(LabError::ImageSize { image_bytes, partition_bytes: size_bytes });
+            }
+            driver
+                .chip_mut()
+                .load(offset, image)
+                .map_err(|violation| LabError::Image { storage: storage.to_owned(), reason: violation.to_string() })?;
+        }
+        let driver = Rc::new(RefCell::new(driver));
+        let app = Rc::new(AppBuffer::default());
+        let parts = Parts { board, ledger: &ledger, driver: &driver, app: &app, keep: image.is_some() };
+        let (store, phases) = parts.ready(storage)?;
+        let environment = environment(board, storage, driver.borrow().chip().profile(), size_bytes)?;
+        Ok(Self {
+            label: storage::label(storage),
+            environment,
+            partition: offset..offset + size_bytes,
+            vfs_call_ns: board.work_ps("code.vfs-call")? / 1000,
+            code_call_ns: storage::Costs::of(board, storage)?.call_ps / 1000,
+            open: None,
+            file_bytes: None,
+            contents: Contents::default(),
+            phases,
+            erase: Erase::Inside,
+            gauge: Gauge::default(),
+            ledger,
+            driver,
+            app,
+            store,
+        })
+    }
+
+    /// The board's time.
+    #[must_use]
+    pub fn clock(&self) -> Rc<Ledger> {
+        Rc::clone(&self.ledger)
+    }
+
+    /// How an original's rows call the storage, e.g. `SPI FATFS`.
+    #[must_use]
+    pub fn label(&self) -> String {
+        self.label.clone()
+    }
+
+    /// What it shows of its storage.
+    #[must_use]
+    pub const fn access(&self) -> Access {
+        match self.store {
+            Store::Raw(_) => Access::Raw,
+            Store::Files(_) => Access::Files,
+        }
+    }
+
+    /// Its medium.
+    #[must_use]
+    pub const fn medium(&self) -> Medium {
+        Medium::Nor
+    }
+
+    /// The board, its chip and its file system.
+    #[must_use]
+    pub const fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
+    /// Whether the workload can run here.
+    ///
+    /// # Errors
+    /// The [`Fault`] that running it would meet.
+    pub fn check(&mut self, workload: &Workload) -> Result<Fit, Fault> {
+        let unsupported = |message: &str| Err(Fault::new(FaultKind::Unsupported, message));
+        if workload.queue_depth > 1 {
+            return unsupported("a lab target runs one operation at a time: queue-depth = 1");
+        }
+        if workload.direct == Direct::Required {
+            return unsupported("a lab target has no cache of an operating system to pass by: direct = \"auto\"");
+        }
+        let whole_sectors = u64::from(workload.block_bytes).is_multiple_of(u64::from(SECTOR_BYTES));
+        let raw = matches!(self.store, Store::Raw(_));
+        if raw && workload.writes() && !whole_sectors {
+            let in_place = workload.erase == Erase::Inside && workload.order != Order::Sequential;
+            if in_place || workload.read_percent > 0 {
+                return unsupported(
+                    "raw flash is erased in sectors of 4096 bytes: blocks that are no multiple of that can only be \
+                     written in sequence, or without an erase inside the time (erase = \"outside\")",
+                );
+            }
+        }
+        if raw && workload.file == FileMode::Append {
+            return unsupported("raw flash has no end to append to: file = \"existing\"");
+        }
+        fit(workload, self)
+    }
+
+    /// Gets ready for a workload, before the runner starts it.
+    pub fn begin(&mut self, workload: &Workload) {
+        self.erase = workload.erase;
+        self.gauge = Gauge {
+            warm_up_left: workload.warm_up,
+            started_at_ns: self.ledger.now_ns(),
+            spent_before: self.ledger.spent(),
+            work_before: self.device_work(),
+            ..Gauge::default()
+        };
+        let new_bytes = workload.size_bytes.or(workload.file_bytes);
+        if workload.file == FileMode::New && self.file_bytes.is_some() && self.file_bytes != new_bytes {
+            self.remove_file();
+        }
+    }
+
+    /// Virtual time since power-on at which the workload began.
+    #[must_use]
+    pub const fn started_at_ns(&self) -> u64 {
+        self.gauge.started_at_ns
+    }
+
+    /// What the record of the workload that has just run says of the simulation.
+    pub fn simulation(&mut self) -> Simulation {
+        let whole = self.ledger.spent().since(&self.gauge.spent_before);
+        Simulation {
+            spent: layer_times(&self.gauge.spent),
+            device: self.gauge.work,
+            whole: Whole {
+                elapsed_ns: whole.total_ns(),
+                spent: layer_times(&whole),
+                device: self.device_work().since(&self.gauge.work_before),
+                read_bytes: self.gauge.read_bytes,
+                write_bytes: self.gauge.write_bytes,
+            },
+            phases: std::mem::take(&mut self.phases),
+            wear: Some(wear::of(self.driver.borrow().chip(), &self.partition)),
+        }
+    }
+
+    /// The partition's content, as it is on the flash.
+    ///
+    /// # Errors
+    /// None that a built board can meet; a [`Fault`] all the same.
+    pub fn image(&self) -> Result<Vec<u8>, Fault> {
+        let driver = self.driver.borrow();
+        driver.chip().dump(self.partition.clone()).map_err(|violation| Fault::new(FaultKind::Io, violation.to_string()))
+    }
+
+    fn device_work(&self) -> DeviceWork {
+        let driver = self.driver.borrow();
+        let counters = driver.chip().counters();
+        DeviceWork {
+            reads: counters.reads,
+            read_bytes: counters.read_bytes,
+            programs: counters.programs,
+            program_bytes: counters.program_bytes,
+            erases: counters.erases,
+            erase_bytes: counters.erase_bytes,
+        }
+    }
+
+    /// Runs one call of the runner, and books it if it is measured.
+    fn call<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
+        if !self.gauge.measuring {
+            return work(self);
+        }
+        let (spent, done) = (self.ledger.spent(), self.device_work());
+        let result = work(self);
+        self.gauge.spent.merge(&self.ledger.spent().since(&spent));
+        self.gauge.work.add(&self.device_work().since(&done));
+        result
+    }
+
+    /// A call through the virtual file system into the file system's code.
+    fn enter_file_system(&self) {
+        self.ledger.spend_for(Layer::Runtime, Account::Cpu, self.vfs_call_ns);
+        self.ledger.spend_for(Layer::Metadata, Account::Cpu, self.code_call_ns);
+    }
+}
+
+fn environment(
+    board: &Board,
+    storage: &str,
+    chip: &nor::Profile,
+    partition_bytes: u64,
+) -> Result<Environment, LabError> {
+    let clock_mhz = board.hz("cpu.clock")? / 1_000_000;
+    let bus_mhz = board.hz("bus.clock")? / 1_000_000;
+    let options: Vec<String> =
+        board.section(storage).into_iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let file_system = (storage != storage::RAW).then(|| FileSystemInfo {
+        kind: storage.to_owned(),
+        options: Some(options.join(",")),
+        size_bytes: Some(partition_bytes),
+        ..FileSystemInfo::default()
+    });
+    Ok(Environment {
+        system: Some(board.about().to_owned()),
+        cpu_model: Some(format!("{} at {clock_mhz} MHz", board.name())),
+        file_system,
+        device: Some(DeviceInfo {
+            name: format!("{} at {bus_mhz} MHz", board.text_of("bus.mode")?.to_uppercase()),
+            model: Some(format!("{} {}", chip.manufacturer, chip.name)),
+            size_bytes: Some(chip.capacity_bytes),
+            ..DeviceInfo::default()
+        }),
+        ..Environment::default()
+    })
+}
