@@ -146,18 +146,24 @@ impl Board {
         all_keys()
     }
 
-    /// The published rows that parameters of this board or its chip were fitted on, as their sources name them.
+    /// The parameters of this board and its chip that were fitted on published rows, each with the rows as its source
+    /// names them.
     #[must_use]
-    pub fn fitted_rows(&self) -> Vec<String> {
+    pub fn fitted_parameters(&self) -> Vec<(String, Vec<String>)> {
         let chip = self.text_of("chip").ok().and_then(|chip| nor::profiles::load_with_facts(chip).ok());
         let facts = chip.map(|file| file.facts).unwrap_or_default();
-        let sources = self.values.values().map(|value| value.source.as_str());
-        let mut rows: Vec<String> = sources
-            .chain(facts.iter().map(|fact| fact.source.as_str()))
-            .filter_map(|source| source.strip_prefix(FIT))
-            .flat_map(|rows| rows.split(';'))
-            .map(|row| row.trim().to_owned())
-            .collect();
+        let values = self.values.iter().map(|(key, value)| (key.clone(), value.source.clone()));
+        let facts = facts.into_iter().map(|fact| (format!("chip {}", fact.key), fact.source));
+        let rows_of = |source: &str| -> Option<Vec<String>> {
+            Some(source.strip_prefix(FIT)?.split(';').map(|row| row.trim().to_owned()).collect())
+        };
+        values.chain(facts).filter_map(|(key, source)| Some((key, rows_of(&source)?))).collect()
+    }
+
+    /// The published rows that parameters of this board or its chip were fitted on, each once.
+    #[must_use]
+    pub fn fitted_rows(&self) -> Vec<String> {
+        let mut rows: Vec<String> = self.fitted_parameters().into_iter().flat_map(|(_, rows)| rows).collect();
         rows.sort_unstable();
         rows.dedup();
         rows

@@ -91,7 +91,9 @@ pub(super) fn find(workloads: &[Workload], row: &Row) -> Result<usize, String> {
         _ => None,
     };
     found.retain(|at| workloads.get(*at).is_some_and(|workload| reopen.is_none_or(|reopen| workload.reopen == reopen)));
-    if found.len() > 1 {
+    // A repeat of several calls is another thing than one call of that size.
+    let is_stream = row.total_bytes.is_some_and(|bytes| bytes != io_bytes);
+    if found.len() > 1 || is_stream {
         let of_total = |at: &&usize| workloads.get(**at).is_some_and(|workload| workload.size_bytes == row.total_bytes);
         found = found.iter().filter(of_total).copied().collect();
     }
