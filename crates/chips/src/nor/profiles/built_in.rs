@@ -19,6 +19,7 @@ macro_rules! chips {
 const CHIPS: &[BuiltIn] = chips![
     "esp32-devkit-4mb",
     "esp32-s3-devkit-8mb",
+    "espressif-devkit-4mb",
     "gd25q32c",
     "mx25l8005",
     "mx25r6435f",
