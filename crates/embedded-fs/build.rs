@@ -1,7 +1,8 @@
 //! Compiles FatFs and littlefs, unmodified, with our configuration.
 //!
 //! The C sources lie in the packages of two crates that are named in Cargo.toml for a target that does not exist, so
-//! that cargo locks and fetches them but never compiles them (their build scripts need libclang).
+//! that cargo locks them but never compiles them (their build scripts need libclang). `cargo fetch` brings them, as long
+//! as it is not told a target; the first build without it asks for them itself.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -60,11 +61,11 @@ fn metadata(manifest: &Path) -> Result<Metadata, Box<dyn Error>> {
         Ok(metadata) => return Ok(metadata),
         Err(error) => one_line(&error.to_string()),
     };
-    match ask(&["--locked"]).or_else(|_| ask(&[])) {
+    match ask(&["--locked"]) {
         Ok(metadata) => Ok(metadata),
         Err(error) => Err(format!(
-            "the C sources of FatFs and littlefs were not found: `cargo metadata` failed; run `cargo fetch` with a \
-             network once, then build again. With the network: {}. Without: {offline}",
+            "the C sources of FatFs and littlefs were not found: `cargo metadata` failed; run `cargo fetch` (without \
+             --target) with a network once, then build again. With the network: {}. Without: {offline}",
             one_line(&error.to_string())
         )
         .into()),

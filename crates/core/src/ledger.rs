@@ -96,19 +96,19 @@ impl Spent {
     /// What one account was charged, over all layers.
     #[must_use]
     pub fn account_ns(&self, account: Account) -> u64 {
-        self.ns.iter().map(|row| row[account as usize]).sum()
+        self.ns.iter().fold(0, |sum: u64, row| sum.saturating_add(row[account as usize]))
     }
 
     /// What one layer was charged, over all accounts.
     #[must_use]
     pub fn layer_ns(&self, layer: Layer) -> u64 {
-        self.ns[layer as usize].iter().sum()
+        self.ns[layer as usize].iter().fold(0, |sum: u64, ns| sum.saturating_add(*ns))
     }
 
     /// All of it.
     #[must_use]
     pub fn total_ns(&self) -> u64 {
-        self.ns.iter().flatten().sum()
+        self.ns.iter().flatten().fold(0, |sum: u64, ns| sum.saturating_add(*ns))
     }
 
     /// What was spent since `earlier`, a reading of the same ledger.

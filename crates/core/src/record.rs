@@ -14,6 +14,10 @@ use crate::simulation::Simulation;
 use crate::target::{Fault, FaultKind};
 use crate::workload::Workload;
 
+mod distribution;
+
+pub use distribution::Distribution;
+
 /// The version of the record's form.
 pub const SCHEMA: u32 = 1;
 
@@ -204,8 +208,8 @@ pub struct OpStats {
     pub latency_ns: Latency,
     /// Operations that took more than 10 times the median and more than 1 ms.
     pub stalls: Stalls,
-    /// The whole distribution in the compact form of [`Histogram`].
-    pub histogram: Histogram,
+    /// The whole distribution.
+    pub histogram: Distribution,
 }
 
 /// Latency figures in nanoseconds. `min`, `mean`, `max` and `sum` are exact (the mean to the nearest nanosecond), the
@@ -300,6 +304,8 @@ pub enum WarningCode {
     Suspended,
     /// A short transfer was counted at full size, as the original does.
     ShortTransfer,
+    /// Flash was written that had not been erased: bits that were 0 stayed so.
+    NotErased,
     /// A step was left out; the text says which and why.
     Skipped,
     /// Part of the environment could not be read.
@@ -360,7 +366,7 @@ impl OpStats {
                 sum: u64::try_from(histogram.sum_ns()).unwrap_or(u64::MAX),
             },
             stalls: Stalls { count: histogram.count_above(threshold_ns), threshold_ns },
-            histogram: histogram.clone(),
+            histogram: histogram.into(),
         }
     }
 }

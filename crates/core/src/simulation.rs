@@ -43,7 +43,7 @@ impl LayerTime {
     /// All four accounts.
     #[must_use]
     pub const fn total_ns(&self) -> u64 {
-        self.cpu_ns + self.bus_ns + self.busy_ns + self.sleep_ns
+        self.cpu_ns.saturating_add(self.bus_ns).saturating_add(self.busy_ns).saturating_add(self.sleep_ns)
     }
 }
 
@@ -82,23 +82,23 @@ impl DeviceWork {
     #[must_use]
     pub const fn since(&self, earlier: &Self) -> Self {
         Self {
-            reads: self.reads - earlier.reads,
-            read_bytes: self.read_bytes - earlier.read_bytes,
-            programs: self.programs - earlier.programs,
-            program_bytes: self.program_bytes - earlier.program_bytes,
-            erases: self.erases - earlier.erases,
-            erase_bytes: self.erase_bytes - earlier.erase_bytes,
+            reads: self.reads.saturating_sub(earlier.reads),
+            read_bytes: self.read_bytes.saturating_sub(earlier.read_bytes),
+            programs: self.programs.saturating_sub(earlier.programs),
+            program_bytes: self.program_bytes.saturating_sub(earlier.program_bytes),
+            erases: self.erases.saturating_sub(earlier.erases),
+            erase_bytes: self.erase_bytes.saturating_sub(earlier.erase_bytes),
         }
     }
 
     /// Adds what was done elsewhere or at another time.
     pub const fn add(&mut self, more: &Self) {
-        self.reads += more.reads;
-        self.read_bytes += more.read_bytes;
-        self.programs += more.programs;
-        self.program_bytes += more.program_bytes;
-        self.erases += more.erases;
-        self.erase_bytes += more.erase_bytes;
+        self.reads = self.reads.saturating_add(more.reads);
+        self.read_bytes = self.read_bytes.saturating_add(more.read_bytes);
+        self.programs = self.programs.saturating_add(more.programs);
+        self.program_bytes = self.program_bytes.saturating_add(more.program_bytes);
+        self.erases = self.erases.saturating_add(more.erases);
+        self.erase_bytes = self.erase_bytes.saturating_add(more.erase_bytes);
     }
 }
 

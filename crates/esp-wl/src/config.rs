@@ -74,7 +74,8 @@ pub struct Layout {
 
 impl Layout {
     /// The layout of `WL_Flash::config`, or nothing if no data sector would be left.
-    fn of(sectors: u32, sector_bytes: u32) -> Option<Self> {
+    #[must_use]
+    pub fn of(sectors: u32, sector_bytes: u32) -> Option<Self> {
         let whole = |bytes: u32| bytes.div_ceil(sector_bytes).checked_mul(sector_bytes);
         let size_bytes = sectors.checked_mul(sector_bytes)?;
         let state_bytes = whole(sectors.checked_mul(RECORD_BYTES as u32)?.checked_add(STATE_BYTES as u32)?)?;

@@ -74,6 +74,28 @@ fn a_changed_board_is_refused() {
     assert_eq!(std::fs::read(&file).unwrap(), before);
 }
 
+/// The chip is part of the board, whether its file is named by the profile, on the command line or by a sweep.
+#[test]
+fn a_changed_chip_makes_another_run() {
+    let out = Scratch::new();
+    let text = flashmark("chips show w25q32jv").exits(0).stdout;
+    let chip = out.write("chip.toml", &text);
+    let slower = text.replacen("typical = 45", "typical = 145", 1);
+    assert_ne!(slower, text);
+    let id_of = |words: &str| {
+        let ran = run("lab:esp32/raw").words(SMALL).words(words).words("--format json").exits(0);
+        let json: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+        json["records"][0]["run"]["id"].as_str().unwrap().to_owned()
+    };
+    for words in [format!("--set chip={}", chip.display()), format!("--sweep chip={}", chip.display())] {
+        std::fs::write(&chip, &text).unwrap();
+        let before = id_of(&words);
+        assert_eq!(id_of(&words), before);
+        std::fs::write(&chip, &slower).unwrap();
+        assert_ne!(id_of(&words), before, "{words}");
+    }
+}
+
 /// A record in the file that the board does not give is not of this run.
 #[test]
 fn an_edited_record_is_noticed() {

@@ -93,11 +93,14 @@ fn boards_are_listed_shown_and_run_from_a_file() {
 #[test]
 fn the_keys_of_boards_are_told() {
     let all = flashmark("boards keys").exits(0).stdout;
-    for key in ["chip: ", "fatfs.cluster: ", "board.seed: ", "partition.size: "] {
+    for key in ["  chip ", "  fatfs.cluster ", "  board.seed ", "  partition.size ", "[fatfs]", "[esp-flash]"] {
         assert_eq!(all.lines().filter(|line| line.starts_with(key)).count(), 1, "{key}: {all}");
     }
+    assert!(all.lines().all(|line| line.chars().count() <= 100), "{all}");
     let of_board = flashmark("boards keys esp32").exits(0).stdout;
-    assert!(of_board.lines().count() > all.lines().count(), "{of_board}");
+    for part in ["cpu.clock ", "160MHz", "CONFIG_ESP_DEFAULT_CPU_FREQ_MHZ_160", "not set:"] {
+        assert!(of_board.contains(part), "{part}: {of_board}");
+    }
     flashmark("boards keys esp33").exits(2).printed_nothing().says(&["esp33"]);
 }
 

@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 
 use flashmark_chips::nor;
 use flashmark_core::units::{parse_bytes, parse_ns};
+use flashmark_core::workload::{Access, Medium};
 
 pub use built_in::{BuiltInBoard, built_in_boards};
 pub(crate) use error::nearest;
@@ -32,6 +33,7 @@ pub struct Board {
     text: String,
     file: String,
     driver: String,
+    suite: Option<String>,
     storages: Vec<String>,
     values: BTreeMap<String, Value>,
 }
@@ -46,6 +48,9 @@ pub struct SettingView {
     /// Where it comes from.
     pub source: String,
 }
+
+/// The version of the models: grows whenever the same board gives other results.
+pub const MODELS: u32 = 1;
 
 /// What a fitted parameter's source begins with; the rows it was fitted on follow, separated by semicolons.
 pub const FIT: &str = "fit:";
@@ -108,6 +113,29 @@ impl Board {
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// The suite that is run on it where none is named.
+    #[must_use]
+    pub fn suite(&self) -> Option<&str> {
+        self.suite.as_deref()
+    }
+
+    /// What a storage shows of itself, without putting it together.
+    #[must_use]
+    pub fn shows(&self, storage: &str) -> (Access, Medium) {
+        (if storage == storage::RAW { Access::Raw } else { Access::Files }, Medium::Nor)
+    }
+
+    /// Everything that decides the results but the workloads: all settings with the values that hold, the chip's numbers,
+    /// and the version of the models. Two boards of the same identity give the same results.
+    ///
+    /// # Errors
+    /// [`BoardError`] where the chip cannot be read.
+    pub fn identity(&self) -> Result<String, BoardError> {
+        let chip = self.chip()?;
+        let settings: Vec<String> = self.values.iter().map(|(key, value)| format!("{key}={}", value.text)).collect();
+        Ok(format!("models {MODELS}; driver {}; {}; {chip:?}", self.driver, settings.join("; ")))
     }
 
     /// What can be measured on it, in the order in which it is run.
@@ -183,7 +211,14 @@ impl Board {
                 return Err(self.misfit(key, format!("it is not a multiple of the flash's sector of {sector} bytes")));
             }
         }
-        if size == 0 || offset.checked_add(size).is_none_or(|end| end > capacity) {
+        if size == 0 {
+            return Err(self.misfit("partition.size", "a partition needs at least one sector".to_owned()));
+        }
+        if offset >= capacity {
+            let reason = format!("the chip {} has only {capacity} bytes", chip.name);
+            return Err(self.misfit("partition.offset", reason));
+        }
+        if offset.checked_add(size).is_none_or(|end| end > capacity) {
             let end = u128::from(offset) + u128::from(size);
             return Err(self.misfit(
                 "partition.size",

@@ -2,6 +2,7 @@
 //! runner.
 //!
 //! ```text
+//! Bench      runs workloads on targets                     bench.rs
 //! Board      a profile in TOML with settings over it        board.rs, board/
 //! LabTarget  one storage of a board, a `core::Target`       target.rs, target/
 //!   Store    a file system, or the partition itself         storage.rs, storage/
@@ -14,6 +15,7 @@
 //! its profile and seed alone, so that it does the same on every machine, in every thread and every time.
 #![forbid(unsafe_code)]
 
+mod bench;
 pub mod board;
 pub mod bus;
 pub mod driver;
@@ -22,6 +24,7 @@ pub mod storage;
 mod target;
 pub mod target_name;
 
+pub use bench::Bench;
 pub use board::{Board, BoardError, BoardKey, BuiltInBoard, SettingView, built_in_boards};
 pub use storage::LabError;
-pub use target::{BUFFER_BYTES, LabTarget};
+pub use target::LabTarget;

@@ -22,11 +22,14 @@ use crate::board::{Board, BoardError};
 use crate::driver::FlashDriver;
 use accounted::Accounted;
 pub use accounted::Costs;
-use flash::{LevelledFlash, PlainFlash, SmallSectorFlash};
+use flash::{LevelledFlash, PlainFlash, SmallSectorFlash, reason_of};
 pub use partition::{AppBuffer, Partition, PartitionFault};
 
 /// The sector of the flash, the least that is erased.
 pub const SECTOR_BYTES: u32 = 4096;
+
+/// The sector of wear levelling where it is divided.
+const SMALL_SECTOR_BYTES: u32 = 512;
 
 /// The storage without a file system.
 pub const RAW: &str = "raw";
@@ -44,7 +47,7 @@ pub enum LabError {
     #[error(transparent)]
     Board(#[from] BoardError),
     /// The file system refuses.
-    #[error("{storage}: {what}: {error}")]
+    #[error("{storage}: {what}: {error}; partition.size and the options of {storage} decide (flashmark boards keys)")]
     FileSystem {
         /// Which.
         storage: String,
@@ -112,7 +115,7 @@ pub(crate) fn check(board: &Board, storage: &str) -> Result<(), BoardError> {
     Costs::of(board, storage)?;
     let Some(entry) = entry(storage) else { return Ok(()) };
     let options = options(board, entry)?;
-    let sizes = Box::new(Sizes { size_bytes: board.bytes("partition.size")? });
+    let sizes = Box::new(Sizes::of(board, storage)?);
     match (entry.make)(sizes, &options) {
         Err(error) => misfit_of(board, entry, &error).map_or(Ok(()), Err),
         Ok(_) => Ok(()),
@@ -122,9 +125,29 @@ pub(crate) fn check(board: &Board, storage: &str) -> Result<(), BoardError> {
 /// A device that has sizes and nothing else, to try options on.
 struct Sizes {
     size_bytes: u64,
+    erase_bytes: u32,
 }
 
 impl Sizes {
+    /// What the storage will stand on, as far as sizes go; a partition too small for wear levelling keeps its own, and is
+    /// refused later.
+    fn of(board: &Board, storage: &str) -> Result<Self, BoardError> {
+        let partition_bytes = board.bytes("partition.size")?;
+        let whole = Self { size_bytes: partition_bytes, erase_bytes: SECTOR_BYTES };
+        if !board.flag(&format!("{storage}.wear-levelling"))? {
+            return Ok(whole);
+        }
+        let layout = u32::try_from(partition_bytes / u64::from(SECTOR_BYTES)).ok();
+        let layout = layout.and_then(|sectors| esp_wl::Layout::of(sectors, SECTOR_BYTES));
+        let Some(layout) = layout else { return Ok(whole) };
+        let is_small = board.text_of("wl.sector")? == "512";
+        let spare = if is_small && board.text_of("wl.mode")? == "safe" { 2 } else { 0 };
+        Ok(Self {
+            size_bytes: u64::from(layout.data_sectors.saturating_sub(spare)) * u64::from(SECTOR_BYTES),
+            erase_bytes: if is_small { SMALL_SECTOR_BYTES } else { SECTOR_BYTES },
+        })
+    }
+
     fn nothing() -> DeviceError {
         DeviceError::Failed("there is no device to try options on".to_owned())
     }
@@ -132,7 +155,7 @@ impl Sizes {
 
 impl Device for Sizes {
     fn geometry(&self) -> Geometry {
-        Geometry { size_bytes: self.size_bytes, read_bytes: 1, program_bytes: 1, erase_bytes: SECTOR_BYTES }
+        Geometry { size_bytes: self.size_bytes, read_bytes: 1, program_bytes: 1, erase_bytes: self.erase_bytes }
     }
 
     fn read(&mut self, _: u64, _: &mut [u8]) -> Result<(), DeviceError> {
@@ -228,13 +251,16 @@ impl Parts<'_> {
         let config = Config {
             update_rate: u32::try_from(board.count("wl.update-rate")?)
                 .map_err(|_| board.misfit("wl.update-rate", "it is too large".into()))?,
-            copy_bytes: board.bytes_u32("wl.copy-buffer", 16)?,
+            copy_bytes: match board.bytes_u32("wl.copy-buffer", 16)? {
+                bytes if bytes <= esp_wl::COPY_BYTES_MAX && SECTOR_BYTES.is_multiple_of(bytes) => bytes,
+                _ => return Err(board.misfit("wl.copy-buffer", "16, 32, 64, 128, 256 or 512 bytes".to_owned()).into()),
+            },
             recovery: esp_wl::Recovery::EspIdf,
             ..Config::esp_idf(size_bytes)
         };
-        let refused = |error: &dyn std::fmt::Display| LabError::WearLevelling {
-            storage: storage.to_owned(),
-            reason: error.to_string(),
+        let refused = |error: &esp_wl::Error<PartitionFault>| match error {
+            esp_wl::Error::TooSmall { .. } => board.misfit("partition.size", reason_of(error)).into(),
+            _ => LabError::WearLevelling { storage: storage.to_owned(), reason: reason_of(error) },
         };
         let booking = Booking::new(Rc::clone(self.ledger));
         let levelled = phases.time("mount wear levelling", || {
@@ -245,7 +271,7 @@ impl Parts<'_> {
             }
         });
         let levelled = levelled.map_err(|error| match self.keep {
-            true => LabError::Image { storage: storage.to_owned(), reason: error.to_string() },
+            true => LabError::Image { storage: storage.to_owned(), reason: reason_of(&error) },
             false => refused(&error),
         })?;
         match board.text_of("wl.sector")? {
@@ -255,7 +281,8 @@ impl Parts<'_> {
                     _ => SmallSectorMode::Performance,
                 };
                 let buffer = vec![0; SECTOR_BYTES as usize];
-                let small = SmallSectors::new(levelled, 512, mode, buffer).map_err(|error| refused(&error))?;
+                let small =
+                    SmallSectors::new(levelled, SMALL_SECTOR_BYTES, mode, buffer).map_err(|error| refused(&error))?;
                 Ok(Box::new(SmallSectorFlash::new(small)))
             }
             _ => Ok(Box::new(LevelledFlash::new(levelled))),

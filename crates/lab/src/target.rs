@@ -21,10 +21,6 @@ use crate::board::Board;
 use crate::driver::FlashDriver;
 use crate::storage::{self, AppBuffer, LabError, Parts, SECTOR_BYTES, Store};
 
-/// The least buffer that a runner should have for a lab target: files are laid out in pieces of it, which shows in their
-/// times, so that all runners should have the same.
-pub const BUFFER_BYTES: usize = 64 << 10;
-
 /// The file that workloads run on, as in ESP-IDF's benchmark.
 const FILE: &str = "/test.bin";
 
@@ -66,11 +62,29 @@ struct Gauge {
     /// Readings at the start of the workload.
     spent_before: Spent,
     work_before: DeviceWork,
-    /// Time and work of the measured calls.
+    /// Time and work of the measured repeats.
     spent: Spent,
     work: DeviceWork,
+    /// The same of the repeat under way, and whether anything in it succeeded: the runner leaves out a repeat in which
+    /// nothing did.
+    repeat_spent: Spent,
+    repeat_work: DeviceWork,
+    repeat_counts: bool,
+    /// Bits that stayed 0 though they were written as 1, at the start of the workload.
+    stuck_before: u64,
     read_bytes: u64,
     write_bytes: u64,
+}
+
+impl Gauge {
+    /// A repeat has ended, or never began.
+    fn end_repeat(&mut self) {
+        if self.repeat_counts {
+            self.spent.merge(&self.repeat_spent);
+            self.work.add(&self.repeat_work);
+        }
+        (self.repeat_spent, self.repeat_work, self.repeat_counts) = (Spent::default(), DeviceWork::default(), false);
+    }
 }
 
 impl std::fmt::Debug for LabTarget {
@@ -116,7 +130,11 @@ impl LabTarget {
         let app = Rc::new(AppBuffer::default());
         let parts = Parts { board, ledger: &ledger, driver: &driver, app: &app, keep: image.is_some() };
         let (store, phases) = parts.ready(storage)?;
-        let environment = environment(board, storage, driver.borrow().chip().profile(), size_bytes)?;
+        let mut environment = environment(board, storage, driver.borrow().chip().profile(), size_bytes)?;
+        if let Some(file_system) = environment.file_system.as_mut().filter(|_| image.is_some()) {
+            // The image was made with options of its own.
+            file_system.options = Some("as in the image".to_owned());
+        }
         Ok(Self {
             label: storage::label(storage),
             environment,
@@ -157,6 +175,12 @@ impl LabTarget {
         }
     }
 
+    /// Whether most of what was written since the workload began has been programmed, and not kept in buffers.
+    fn is_programmed(&self) -> bool {
+        let programmed = self.device_work().since(&self.gauge.work_before).program_bytes;
+        programmed >= self.gauge.write_bytes / 2
+    }
+
     /// Its medium.
     #[must_use]
     pub const fn medium(&self) -> Medium {
@@ -181,19 +205,48 @@ impl LabTarget {
         if workload.direct == Direct::Required {
             return unsupported("a lab target has no cache of an operating system to pass by: direct = \"auto\"");
         }
-        let whole_sectors = u64::from(workload.block_bytes).is_multiple_of(u64::from(SECTOR_BYTES));
-        let raw = matches!(self.store, Store::Raw(_));
-        if raw && workload.writes() && !whole_sectors {
-            let in_place = workload.erase == Erase::Inside && workload.order != Order::Sequential;
-            if in_place || workload.read_percent > 0 {
+        if workload.engine != "sync" {
+            return unsupported("a lab target has no engines to choose from: engine = \"sync\"");
+        }
+        let partition_bytes = self.partition.end - self.partition.start;
+        let wanted = workload.file_bytes.or(workload.size_bytes).unwrap_or(0).max(u64::from(workload.block_bytes));
+        if matches!(self.store, Store::Files(_)) && wanted > partition_bytes {
+            return Err(Fault::new(
+                FaultKind::Unsupported,
+                format!(
+                    "a file of {wanted} bytes is larger than the storage partition of {partition_bytes} bytes: make \
+                     file-size, size or block smaller, or partition.size larger (on a larger chip)"
+                ),
+            ));
+        }
+        let erase_bytes = match &self.store {
+            Store::Raw(device) => device.geometry().erase_bytes,
+            Store::Files(_) => SECTOR_BYTES,
+        };
+        let whole_sectors = workload.block_bytes.is_multiple_of(erase_bytes);
+        if matches!(self.store, Store::Raw(_)) && workload.writes() {
+            if workload.file == FileMode::Append {
+                return unsupported("raw flash has no end to append to: file = \"existing\"");
+            }
+            let in_order = workload.order == Order::Sequential && workload.read_percent == 0;
+            if workload.erase == Erase::Inside && !whole_sectors && !in_order {
+                let message = format!(
+                    "raw flash is erased in sectors of {erase_bytes} bytes: blocks that are no multiple of that can only \
+                     be written in sequence, and without reads in between"
+                );
+                return unsupported(&message);
+            }
+            // What is erased before a repeat takes each block once.
+            let once = matches!(workload.order, Order::Sequential | Order::RandomOnce)
+                && workload.read_percent == 0
+                && workload.time_ns.is_none()
+                && workload.size_bytes.is_none_or(|size| workload.file_bytes.is_none_or(|file| size <= file));
+            if workload.erase == Erase::Outside && !once {
                 return unsupported(
-                    "raw flash is erased in sectors of 4096 bytes: blocks that are no multiple of that can only be \
-                     written in sequence, or without an erase inside the time (erase = \"outside\")",
+                    "erase = \"outside\" erases before a repeat, in which every block can be written once only: order = \
+                     \"sequential\" or \"random-once\", size no more than file-size, no time limit and no reads",
                 );
             }
-        }
-        if raw && workload.file == FileMode::Append {
-            return unsupported("raw flash has no end to append to: file = \"existing\"");
         }
         fit(workload, self)
     }
@@ -206,6 +259,7 @@ impl LabTarget {
             started_at_ns: self.ledger.now_ns(),
             spent_before: self.ledger.spent(),
             work_before: self.device_work(),
+            stuck_before: self.stuck_bits(),
             ..Gauge::default()
         };
         let new_bytes = workload.size_bytes.or(workload.file_bytes);
@@ -222,6 +276,7 @@ impl LabTarget {
 
     /// What the record of the workload that has just run says of the simulation.
     pub fn simulation(&mut self) -> Simulation {
+        self.gauge.end_repeat();
         let whole = self.ledger.spent().since(&self.gauge.spent_before);
         Simulation {
             spent: layer_times(&self.gauge.spent),
@@ -260,6 +315,10 @@ impl LabTarget {
         }
     }
 
+    fn stuck_bits(&self) -> u64 {
+        self.driver.borrow().chip().counters().stuck_bits
+    }
+
     /// Runs one call of the runner, and books it if it is measured.
     fn call<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
         if !self.gauge.measuring {
@@ -267,8 +326,8 @@ impl LabTarget {
         }
         let (spent, done) = (self.ledger.spent(), self.device_work());
         let result = work(self);
-        self.gauge.spent.merge(&self.ledger.spent().since(&spent));
-        self.gauge.work.add(&self.device_work().since(&done));
+        self.gauge.repeat_spent.merge(&self.ledger.spent().since(&spent));
+        self.gauge.repeat_work.add(&self.device_work().since(&done));
         result
     }
 

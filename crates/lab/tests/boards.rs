@@ -60,7 +60,7 @@ fn mistakes_are_told_with_their_place() {
             "[fatfs]\nclusterr = \"4k\"\n",
             "my.toml:4:1: fatfs.clusterr is no setting of a board (did you mean fatfs.cluster?)",
         ),
-        ("[cpu]\nclock = 160\n", "my.toml:4:9: cpu.clock is a number: write { value = 160, unit"),
+        ("[cpu]\nclock = 160\n", "my.toml:4:9: cpu.clock is a number: write cpu.clock = { value = 160, unit"),
         ("[cpu]\nclock = { value = 160, unit = \"MHz\" }\n", "my.toml:4:9: cpu.clock has no source"),
         (
             "[cpu]\nclock = { value = 160, unit = \"Mhzz\", source = \"x\" }\n",

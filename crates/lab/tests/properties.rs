@@ -56,8 +56,10 @@ fn settings() -> impl Strategy<Value = Vec<(&'static str, &'static str)>> {
         option("bus.mode", &["qio", "dio", "fast"]),
         option("app.buffer", &["internal", "external"]),
         option("esp-flash.yield", &["true", "false"]),
+        option("wl.sector", &["4096", "512"]),
+        option("wl.mode", &["perf", "safe"]),
     )
-        .prop_map(|(a, b, c, d, e, f, g, h)| vec![("bus.clock", "26MHz"), a, b, c, d, e, f, g, h])
+        .prop_map(|(a, b, c, d, e, f, g, h, i, j)| vec![("bus.clock", "26MHz"), a, b, c, d, e, f, g, h, i, j])
 }
 
 proptest! {

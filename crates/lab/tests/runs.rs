@@ -77,7 +77,7 @@ fn the_work_is_what_the_original_does() {
     let (write, read) = (&raw[0].simulation.device, &raw[1].simulation.device);
     assert_eq!((write.programs, write.program_bytes, write.erases), (4 * 1024, 4 * 65_536, 0));
     assert_eq!((read.reads, read.read_bytes), (4 * 1024, 4 * 65_536));
-    // The corrected form erases what it writes, 64 KiB with a command each: wear levelling erases sector by sector.
+    // The corrected form erases what it writes; wear levelling does so sector by sector.
     let raw = esp_idf("raw", Form::Corrected, &["tries=16"]);
     let erases = raw[0].simulation.device.erases;
     assert_eq!(erases, 16 * 16 + 16, "16 sectors and one move, 16 times");
@@ -148,4 +148,56 @@ fn an_image_is_mounted_as_it_is() {
         let error = LabTarget::open(&esp32, storage, Some(&image[1..])).unwrap_err().to_string();
         assert!(error.contains("2097151") && error.contains("2097152"), "{error}");
     }
+}
+
+/// What failed took its time, too, but no longer than the outcome says.
+#[test]
+fn the_books_balance_where_writes_fail() {
+    for (storage, max_errors) in [("fatfs", 0), ("littlefs", 0), ("fatfs", 3), ("raw", 2)] {
+        let mut target = LabTarget::open(&board("esp32", &[]), storage, None).unwrap();
+        let mut workload = flashmark_core::workload::Workload::named("too much");
+        workload.read_percent = 0;
+        workload.file = flashmark_core::workload::FileMode::New;
+        workload.block_bytes = 1 << 20;
+        workload.file_bytes = Some(3 << 20);
+        workload.repeats = 2;
+        workload.max_errors = max_errors;
+        let row = support::run_one(&mut target, &workload);
+        assert!(storage == "raw" || !row.outcome.faults.is_empty(), "{storage} has room");
+        let spent: u64 = row.simulation.spent.iter().map(|layer| layer.total_ns()).sum();
+        assert_eq!(spent, row.outcome.elapsed_ns, "{storage} {max_errors}");
+        // One block that is too large for all of it: no repeat counts.
+        workload.block_bytes = 3 << 20;
+        let row = support::run_one(&mut target, &workload);
+        let spent: u64 = row.simulation.spent.iter().map(|layer| layer.total_ns()).sum();
+        assert_eq!(spent, row.outcome.elapsed_ns, "{storage} {max_errors}");
+    }
+}
+
+/// ESP-IDF's option of 512-byte sectors, in both modes.
+#[test]
+fn small_sectors_work() {
+    for mode in ["perf", "safe"] {
+        let board = board("esp32", &[("wl.sector", "512"), ("wl.mode", mode), ("fatfs.sector", "512")]);
+        for row in run_suite(&board, "fatfs", "esp-idf", Form::Corrected, &["tries=2", "verify=full"]) {
+            assert!(row.outcome.faults.is_empty(), "{mode} {}: {:?}", row.name, row.outcome.faults);
+        }
+    }
+}
+
+/// Flash that is written over without an erase says so, unless that was asked for.
+#[test]
+fn what_is_not_erased_is_told() {
+    let mut target = LabTarget::open(&board("esp32", &[("raw.start", "used")]), "raw", None).unwrap();
+    let mut workload = flashmark_core::workload::Workload::named("over");
+    workload.read_percent = 0;
+    workload.block_bytes = 4096;
+    workload.file_bytes = Some(65_536);
+    workload.file = flashmark_core::workload::FileMode::New;
+    workload.erase = flashmark_core::workload::Erase::Never;
+    assert!(support::run_one(&mut target, &workload).outcome.warnings.is_empty());
+    workload.erase = flashmark_core::workload::Erase::Outside;
+    workload.order = flashmark_core::workload::Order::Random;
+    let fault = target.check(&workload).unwrap_err();
+    assert!(fault.message.contains("random-once"), "{fault}");
 }

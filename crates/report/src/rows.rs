@@ -24,7 +24,8 @@ pub(crate) enum Place {
     Last,
 }
 
-/// The rows of a record: reading and writing first, then opening, syncing, closing and the like.
+/// The rows of a record: reading and writing first, then opening, syncing, closing and the like. A sync, an opening or a
+/// closing that took no time at all was none: raw flash has no such thing.
 pub(crate) fn rows(record: &Record) -> Vec<Row<'_>> {
     let moves = |stats: &&OpStats| is_main(stats.op);
     let mut rows: Vec<Row<'_>> = record
@@ -37,12 +38,17 @@ pub(crate) fn rows(record: &Record) -> Vec<Row<'_>> {
     if rows.is_empty() {
         rows.push(Row { record, stats: None, place: Place::Main });
     }
-    let below = record.outcome.ops.iter().filter(|stats| !moves(stats));
+    let below = record.outcome.ops.iter().filter(|stats| !moves(stats) && !is_nothing(stats));
     rows.extend(below.map(|stats| Row { record, stats: Some(stats), place: Place::Below }));
     if let Some(last) = rows.last_mut().filter(|row| row.place == Place::Below) {
         last.place = Place::Last;
     }
     rows
+}
+
+/// Whether it is something that a simulated target without it does in no time.
+const fn is_nothing(stats: &OpStats) -> bool {
+    stats.count > 0 && stats.latency_ns.max == 0 && matches!(stats.op, OpKind::Sync | OpKind::Open | OpKind::Close)
 }
 
 /// Whether an operation moves the workload's data, and so has a rate.
@@ -137,4 +143,26 @@ pub(crate) fn spread(outcome: &Outcome, unit: RateUnit) -> Option<String> {
     let rates = || timed().map(|repeat| rate_bytes_per_s(repeat.bytes, repeat.elapsed_ns));
     let shown = |rate: u64| digits(rate as f64 / unit.bytes() as f64);
     Some(format!("{}–{}", shown(rates().min()?), shown(rates().max()?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples;
+
+    #[test]
+    fn what_took_no_time_at_all_has_no_row() {
+        let shown = |ops: &[(OpKind, u64, &[u64])]| {
+            let mut record = samples::simulated::on_fatfs().remove(0);
+            record.outcome = samples::outcome(ops);
+            rows(&record).iter().map(|row| (row.name(), row.place)).collect::<Vec<_>>()
+        };
+        let write = (OpKind::Write, 8192, &[1_000, 1_000][..]);
+        let main = ("write 64 KiB, sync".to_owned(), Place::Main);
+        assert_eq!(shown(&[write, (OpKind::Open, 0, &[0, 0]), (OpKind::Sync, 0, &[0])]), std::slice::from_ref(&main));
+        let sync = shown(&[write, (OpKind::Sync, 0, &[0, 1]), (OpKind::Close, 0, &[0])]);
+        assert_eq!(sync, [main.clone(), ("  └ sync".into(), Place::Last)]);
+        // Reading and writing stay, whatever they took.
+        assert_eq!(shown(&[(OpKind::Write, 8192, &[0])]), [main]);
+    }
 }

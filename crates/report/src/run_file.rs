@@ -108,9 +108,26 @@ impl RunFile {
     /// # Errors
     /// [`RunFileError::Write`], e.g. if the file system is full.
     pub fn append(&mut self, record: &Record) -> Result<(), RunFileError> {
-        let mut line = serde_json::to_vec(record).map_err(|error| self.write_error(error.into()))?;
-        line.push(b'\n');
-        let written = self.make_ready().and_then(|()| self.put(line)).and_then(|()| self.is_there());
+        self.append_all(std::slice::from_ref(record))
+    }
+
+    /// Appends records in their order with one write and one sync, and returns when all of them are on the medium. A crash
+    /// on the way leaves the first of them, whole, and perhaps a torn one. After an error the file ends with a whole
+    /// record: the one before these, or one of these where the file system was full behind it. Without records nothing is
+    /// done.
+    ///
+    /// # Errors
+    /// As [`RunFile::append`].
+    pub fn append_all(&mut self, records: &[Record]) -> Result<(), RunFileError> {
+        if records.is_empty() {
+            return Ok(());
+        }
+        let mut lines = Vec::new();
+        for record in records {
+            serde_json::to_writer(&mut lines, record).map_err(|error| self.write_error(error.into()))?;
+            lines.push(b'\n');
+        }
+        let written = self.make_ready().and_then(|()| self.put(lines)).and_then(|()| self.is_there());
         written.map_err(|source| self.write_error(source))
     }
 
@@ -150,29 +167,44 @@ impl RunFile {
         Ok(())
     }
 
-    fn put(&mut self, mut line: Vec<u8>) -> io::Result<()> {
+    fn put(&mut self, mut lines: Vec<u8>) -> io::Result<()> {
         if self.needs_newline {
-            line.insert(0, b'\n');
+            lines.insert(0, b'\n');
         }
-        let written = self.write(&line);
-        if written.is_ok() {
-            self.whole_bytes += line.len() as u64;
-            self.needs_newline = false;
-        } else if self.is_regular {
-            // Part of the line may be there. If it cannot be cut off, it is a torn last line, which reading allows.
+        let written = self.write(&lines);
+        if !self.is_regular {
+            return written;
+        }
+        let arrived = if written.is_ok() { &lines } else { self.part_of(&lines) };
+        let whole = arrived.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
+        let before = (self.whole_bytes, self.needs_newline);
+        self.torn_bytes = (arrived.len() - whole) as u64;
+        self.whole_bytes += whole as u64;
+        self.needs_newline &= whole == 0;
+        // If the rest of a line cannot be cut off, it is a torn last line, which reading allows.
+        let synced = self.cut().and_then(|()| self.file.sync_data());
+        if synced.is_err() {
+            // Nobody knows what of it is on the medium.
+            (self.whole_bytes, self.needs_newline) = before;
             self.torn_bytes = self.file.metadata().map_or(0, |file| file.len().saturating_sub(self.whole_bytes));
             let _ = self.cut();
         }
-        written
+        written.and(synced)
     }
 
-    fn write(&mut self, line: &[u8]) -> io::Result<()> {
+    /// What is in the file of lines that were not written to their end.
+    fn part_of<'a>(&self, lines: &'a [u8]) -> &'a [u8] {
+        let length = self.file.metadata().map_or(0, |file| file.len());
+        let there = usize::try_from(length.saturating_sub(self.whole_bytes)).unwrap_or(usize::MAX);
+        lines.get(..there).unwrap_or(lines)
+    }
+
+    fn write(&mut self, lines: &[u8]) -> io::Result<()> {
         if cfg!(windows) && self.is_regular {
             self.file.seek(SeekFrom::End(0))?;
         }
-        self.file.write_all(line)?;
-        self.file.flush()?;
-        if self.is_regular { self.file.sync_data() } else { Ok(()) }
+        self.file.write_all(lines)?;
+        self.file.flush()
     }
 
     /// Cuts off what follows the last whole record.

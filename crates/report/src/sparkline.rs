@@ -21,12 +21,12 @@ pub(crate) struct Range {
 }
 
 impl Range {
-    /// The decades that hold all values of these histograms; `None` if they hold none.
-    pub(crate) fn over<'a>(histograms: impl Iterator<Item = &'a Histogram>) -> Option<Self> {
+    /// The decades that hold all values from the shortest to the longest of each pair, in nanoseconds; `None` without any.
+    pub(crate) fn over(ends_ns: impl Iterator<Item = (u64, u64)>) -> Option<Self> {
         let (mut min_ns, mut max_ns) = (u64::MAX, 0);
-        for histogram in histograms.filter(|h| !h.is_empty()) {
-            min_ns = min_ns.min(histogram.min_ns());
-            max_ns = max_ns.max(histogram.max_ns());
+        for (shortest_ns, longest_ns) in ends_ns {
+            min_ns = min_ns.min(shortest_ns);
+            max_ns = max_ns.max(longest_ns);
         }
         if min_ns > max_ns {
             return None;
@@ -96,11 +96,15 @@ mod tests {
         histogram
     }
 
+    fn over(histograms: &[&Histogram]) -> Option<Range> {
+        Range::over(histograms.iter().map(|histogram| (histogram.min_ns(), histogram.max_ns())))
+    }
+
     #[test]
     fn bars_stand_where_the_values_are() {
         let fast = histogram(&[(1_500, 80), (2_500, 40), (9_000, 1)]);
         let slow = histogram(&[(90_000_000, 3)]);
-        let range = Range::over([&fast, &slow].into_iter()).unwrap();
+        let range = over(&[&fast, &slow]).unwrap();
         assert_eq!(range.describe(), "1 µs to 100 ms");
         // 5 decades in 12 steps: 2.4 steps a decade.
         assert_eq!(range.line(&fast), "█ ▁         ");
@@ -110,19 +114,19 @@ mod tests {
     #[test]
     fn one_among_a_million_shows() {
         let rare = histogram(&[(1_000, 100_000), (1_000_000, 1)]);
-        let range = Range::over([&rare].into_iter()).unwrap();
+        let range = over(&[&rare]).unwrap();
         assert_eq!(range.line(&rare), "█          ▁");
     }
 
     #[test]
     fn the_ends_of_the_clock_are_no_trouble() {
         let ends = histogram(&[(0, 1), (u64::MAX, 1)]);
-        let range = Range::over([&ends].into_iter()).unwrap();
+        let range = over(&[&ends]).unwrap();
         assert!(range.line(&ends).starts_with('█'));
         assert_eq!(range.line(&ends).matches('█').count(), 2);
-        assert_eq!(Range::over([&Histogram::new()].into_iter()), None);
+        assert_eq!(Range::over(std::iter::empty()), None);
         let same = histogram(&[(1_000, 5)]);
-        let range = Range::over([&same].into_iter()).unwrap();
+        let range = over(&[&same]).unwrap();
         assert_eq!(range.describe(), "1 µs to 10 µs");
         assert_eq!(range.line(&same), "█           ");
     }

@@ -1,105 +1,26 @@
 //! Sweeps: the records of many settings sorted by a figure, a line each, with the settings that they differ in.
 
+mod columns;
+mod fields;
+mod metric;
+mod swept;
+
 use std::cmp::Ordering;
-use std::fmt;
+use std::collections::HashMap;
 use std::io;
-use std::str::FromStr;
 
 use comfy_table::{Cell, CellAlignment, Table as Grid};
 use flashmark_core::histogram::Histogram;
 use flashmark_core::record::{OpStats, Record, Status};
 
 use crate::attribution::amplification;
-use crate::figures::{RateUnit, printable, rate, time};
+use crate::figures::{RateUnit, rate, time};
 use crate::format::Style;
 use crate::rows::is_main;
 use crate::simulation::{wear, write_amplification_milli};
 use crate::terminal::{Paint, align, empty_grid, natural_width, paragraph, squeeze};
-
-/// A figure that records are sorted by.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Metric {
-    /// Bytes read and written over the elapsed time; the fastest first.
-    #[default]
-    Rate,
-    /// The mean latency of reads and writes; the lowest first, as for all that follow.
-    Mean,
-    /// The 99th percentile of their latency.
-    P99,
-    /// The longest of them.
-    Max,
-    /// The elapsed time of all repeats.
-    Elapsed,
-    /// Bytes that the device programmed for each byte written; simulated boards only.
-    WriteAmplification,
-    /// Erases of the sector that was erased most; simulated boards only.
-    Wear,
-}
-
-/// A metric that there is not.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "there is no metric `{given}`{}; there are {}",
-    nearest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default(),
-    Metric::ALL.map(Metric::name).join(", ")
-)]
-pub struct UnknownMetric {
-    /// What was asked for.
-    pub given: String,
-    /// What was probably meant.
-    pub nearest: Option<&'static str>,
-}
-
-impl Metric {
-    /// All of them, in the order of the table's columns.
-    pub const ALL: [Self; 7] =
-        [Self::Rate, Self::Mean, Self::P99, Self::Max, Self::Elapsed, Self::WriteAmplification, Self::Wear];
-
-    /// As it is written.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Rate => "rate",
-            Self::Mean => "mean",
-            Self::P99 => "p99",
-            Self::Max => "max",
-            Self::Elapsed => "elapsed",
-            Self::WriteAmplification => "write-amplification",
-            Self::Wear => "wear",
-        }
-    }
-
-    /// Which end comes first.
-    const fn first(self) -> &'static str {
-        match self {
-            Self::Rate => "the fastest first",
-            _ => "the lowest first",
-        }
-    }
-}
-
-impl fmt::Display for Metric {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Metric {
-    type Err = UnknownMetric;
-
-    fn from_str(given: &str) -> Result<Self, UnknownMetric> {
-        let lower = given.trim().to_ascii_lowercase().replace('_', "-");
-        Self::ALL.into_iter().find(|metric| metric.name() == lower).ok_or_else(|| {
-            let names = Self::ALL.iter().map(|metric| metric.name());
-            let distance = |name: &str| match lower.len() >= 2 && name.starts_with(&lower) {
-                true => 0,
-                false => strsim::osa_distance(&lower, name),
-            };
-            let near = names.map(|name| (distance(name), name)).filter(|(away, name)| *away <= name.len().div_ceil(3));
-            UnknownMetric { given: given.to_owned(), nearest: near.min_by_key(|(away, _)| *away).map(|(_, name)| name) }
-        })
-    }
-}
+use columns::Columns;
+pub use metric::{Metric, UnknownMetric};
 
 /// What of a record is compared and shown.
 struct Figures {
@@ -178,55 +99,52 @@ fn latency(moved: &[&OpStats]) -> Option<[u64; 3]> {
         [one] => Some([one.latency_ns.mean, one.latency_ns.p99, one.latency_ns.max]),
         several => {
             let mut all = Histogram::new();
-            several.iter().for_each(|op| all.merge(&op.histogram));
+            several.iter().for_each(|op| all.merge(&op.histogram.histogram()));
             let both = OpStats::from_histogram(several.first()?.op, 0, &all).latency_ns;
             Some([both.mean, both.p99, both.max])
         }
     }
 }
 
-/// Sorts records by a figure, the best one first, those without it and those that are not complete last. Only figures of the same workload can be
-/// compared: workloads stay apart, in the order in which they came first. Records that are equal stay in their order, so
-/// that the result does not depend on how they were made.
+/// Sorts records by a figure, the best one first, those without it and those that are not complete last. Only figures of
+/// the same workload can be compared: workloads stay apart, in the order in which they came first. Records that are equal
+/// stay in their order, so that the result does not depend on how they were made.
 pub fn sort_by(records: &mut [Record], metric: Metric) {
-    let mut names: Vec<String> = Vec::new();
-    for record in records.iter() {
-        if !names.contains(&record.workload.name) {
-            names.push(record.workload.name.clone());
+    let mut order = order(&records.iter().collect::<Vec<_>>(), metric);
+    // In place: what belongs here may have been moved to where a record before it came from.
+    for nth in 0..order.len() {
+        let mut from = order[nth];
+        while from < nth {
+            from = order[from];
         }
+        order[nth] = from;
+        records.swap(nth, from);
     }
-    let place = |record: &Record| names.iter().position(|name| *name == record.workload.name);
-    let is_partial = |record: &Record| record.outcome.status != Status::Done;
-    records.sort_by(|one, other| {
-        place(one)
-            .cmp(&place(other))
-            .then_with(|| is_partial(one).cmp(&is_partial(other)))
-            .then_with(|| Figures::of(one).compare(&Figures::of(other), metric))
+}
+
+/// The places of the records, sorted as [`sort_by`] says.
+fn order(records: &[&Record], metric: Metric) -> Vec<usize> {
+    let mut names: HashMap<&str, usize> = HashMap::new();
+    let keys: Vec<(usize, bool, Figures)> = records
+        .iter()
+        .map(|record| {
+            let next = names.len();
+            let name = *names.entry(&record.workload.name).or_insert(next);
+            (name, record.outcome.status != Status::Done, Figures::of(record))
+        })
+        .collect();
+    let mut order: Vec<usize> = (0..records.len()).collect();
+    order.sort_by(|&one, &other| {
+        let ((name, is_partial, one), (other_name, other_is_partial, other)) = (&keys[one], &keys[other]);
+        let apart = name.cmp(other_name).then(is_partial.cmp(other_is_partial));
+        apart.then_with(|| one.compare(other, metric))
     });
-}
-
-/// What is set in the name of a simulated target, `lab:BOARD/STORAGE,key=value…`; other names are a place alone.
-struct Named<'a> {
-    place: &'a str,
-    settings: Vec<(&'a str, &'a str)>,
-}
-
-impl<'a> Named<'a> {
-    fn of(name: &'a str) -> Self {
-        let mut parts = if name.starts_with("lab:") { name.split(',') } else { name.split('\0') };
-        let place = parts.next().unwrap_or_default();
-        let settings = parts.filter_map(|part| part.split_once('=')).map(|(key, value)| (key.trim(), value.trim()));
-        Self { place, settings: settings.collect() }
-    }
-
-    /// The value that counts for a key: the last one.
-    fn value(&self, key: &str) -> Option<&'a str> {
-        self.settings.iter().rev().find(|(found, _)| *found == key).map(|(_, value)| *value)
-    }
+    order
 }
 
 /// Writes a line for each record, sorted by a figure ([`sort_by`]): the workload and the target where they differ, each
-/// setting that differs, and the figures. What is the same in all records stands above.
+/// setting that differs, and the figures. What is the same in all records stands above. Where records would look alike and
+/// their workloads differ, what differs of these is shown as well.
 ///
 /// # Errors
 /// If `out` fails.
@@ -234,10 +152,13 @@ pub fn sweep_table(records: &[Record], metric: Metric, style: &Style, out: &mut 
     if records.is_empty() {
         return writeln!(out, "no records");
     }
-    let mut sorted = records.to_vec();
-    sort_by(&mut sorted, metric);
+    let records: Vec<&Record> = records.iter().collect();
+    let sorted: Vec<&Record> =
+        order(&records, metric).into_iter().filter_map(|nth| records.get(nth).copied()).collect();
     let columns = Columns::of(&sorted);
-    paragraph(out, style, "", &columns.headline(&sorted, metric), Some(Paint::Bold))?;
+    let common = columns.common(&sorted);
+    let headline = common.into_iter().chain([format!("by {metric}, {}", metric.first())]).collect::<Vec<_>>();
+    paragraph(out, style, "", &headline.join(" · "), Some(Paint::Bold))?;
     writeln!(out, "{}", grid(&sorted, &columns, metric, style))?;
     let simulated = sorted.iter().any(|record| record.simulation.is_some());
     if simulated {
@@ -252,53 +173,10 @@ pub fn sweep_table(records: &[Record], metric: Metric, style: &Style, out: &mut 
     Ok(())
 }
 
-/// What differs among the records.
-struct Columns {
-    workload: bool,
-    place: bool,
-    keys: Vec<String>,
-}
-
-impl Columns {
-    fn of(records: &[Record]) -> Self {
-        let named: Vec<Named<'_>> = records.iter().map(|record| Named::of(&record.target.name)).collect();
-        let mut keys: Vec<String> = Vec::new();
-        for (key, _) in named.iter().flat_map(|name| &name.settings) {
-            if !keys.iter().any(|found| found == key) {
-                keys.push((*key).to_owned());
-            }
-        }
-        keys.retain(|key| differs(named.iter().map(|name| name.value(key))));
-        Self {
-            workload: differs(records.iter().map(|record| &record.workload.name)),
-            place: differs(named.iter().map(|name| name.place)),
-            keys,
-        }
-    }
-
-    /// What the records have in common.
-    fn headline(&self, records: &[Record], metric: Metric) -> String {
-        let mut parts: Vec<String> = Vec::new();
-        if let Some(first) = records.first() {
-            let named = Named::of(&first.target.name);
-            parts.extend((!self.workload).then(|| printable(&first.workload.name)));
-            parts.extend((!self.place).then(|| printable(named.place)));
-            let common = named.settings.iter().filter(|(key, _)| !self.keys.iter().any(|found| found == key));
-            parts.extend(common.map(|(key, value)| printable(&format!("{key}={value}"))));
-        }
-        parts.push(format!("by {metric}, {}", metric.first()));
-        parts.join(" · ")
-    }
-}
-
-fn differs<T: PartialEq>(mut values: impl Iterator<Item = T>) -> bool {
-    values.next().is_some_and(|first| values.any(|value| value != first))
-}
-
 /// A column for each figure, or, where the terminal is too narrow for that, two figures in a cell.
-fn grid(records: &[Record], columns: &Columns, metric: Metric, style: &Style) -> Grid {
+fn grid(records: &[&Record], columns: &Columns<'_>, metric: Metric, style: &Style) -> Grid {
     // Amplification and wear only where anything is known of them.
-    let figures: Vec<Figures> = records.iter().map(Figures::of).collect();
+    let figures: Vec<Figures> = records.iter().map(|record| Figures::of(record)).collect();
     let known = |wanted: &Metric| match wanted {
         Metric::WriteAmplification => figures.iter().any(|f| f.write_amplification_milli.is_some()),
         Metric::Wear => figures.iter().any(|f| f.wear_max.is_some()),
@@ -308,7 +186,7 @@ fn grid(records: &[Record], columns: &Columns, metric: Metric, style: &Style) ->
         let kept = together.iter().map(|cell| cell.iter().copied().filter(known).collect::<Vec<_>>());
         kept.filter(|cell| !cell.is_empty()).collect()
     };
-    let lines: Vec<(&Record, &Figures)> = records.iter().zip(&figures).collect();
+    let lines: Vec<(&Record, &Figures)> = records.iter().copied().zip(&figures).collect();
     let wide = laid_out(&lines, columns, &cells(&Metric::ALL.each_ref().map(std::slice::from_ref)), metric, style);
     match style.width {
         Some(width) if natural_width(&wide) > width => {
@@ -328,31 +206,18 @@ fn grid(records: &[Record], columns: &Columns, metric: Metric, style: &Style) ->
 
 fn laid_out(
     lines: &[(&Record, &Figures)],
-    columns: &Columns,
+    columns: &Columns<'_>,
     together: &[Vec<Metric>],
     metric: Metric,
     style: &Style,
 ) -> Grid {
-    let mut headers: Vec<String> = Vec::new();
-    headers.extend(columns.workload.then(|| "workload".to_owned()));
-    headers.extend(columns.place.then(|| "target".to_owned()));
-    headers.extend(columns.keys.iter().map(|key| printable(key)));
-    if headers.is_empty() {
-        headers.push("record".to_owned());
-    }
+    let mut headers = columns.headers();
     let texts = headers.len();
     let header = |cell: &Vec<Metric>| cell.iter().map(|one| header(*one, metric)).collect::<Vec<_>>().join("\n");
     headers.extend(together.iter().map(header));
     let mut grid = empty_grid(style, &headers.iter().map(String::as_str).collect::<Vec<_>>());
-    for (record, figures) in lines {
-        let named = Named::of(&record.target.name);
-        let mut cells: Vec<String> = Vec::new();
-        cells.extend(columns.workload.then(|| printable(&record.workload.name)));
-        cells.extend(columns.place.then(|| printable(named.place)));
-        cells.extend(columns.keys.iter().map(|key| named.value(key).map_or_else(|| "(profile)".into(), printable)));
-        if cells.is_empty() {
-            cells.push(record.run.index.to_string());
-        }
+    for (nth, (record, figures)) in lines.iter().enumerate() {
+        let mut cells = columns.cells(nth, record);
         if let Some(first) = cells.first_mut().filter(|_| record.outcome.status != Status::Done) {
             *first = format!("{first} ({})", record.outcome.status.name());
         }
@@ -416,24 +281,6 @@ mod tests {
     }
 
     #[test]
-    fn names_are_parsed_and_wrong_ones_guessed() {
-        for metric in Metric::ALL {
-            assert_eq!(metric.name().parse(), Ok(metric));
-        }
-        assert_eq!("Write_Amplification".parse(), Ok(Metric::WriteAmplification));
-        for (given, nearest) in
-            [("p999", Some("p99")), ("maen", Some("mean")), ("write", Some("write-amplification")), ("banana", None)]
-        {
-            assert_eq!(given.parse::<Metric>().unwrap_err().nearest, nearest, "{given}");
-        }
-        assert_eq!(
-            "rte".parse::<Metric>().unwrap_err().to_string(),
-            "there is no metric `rte`; did you mean `rate`?; there are rate, mean, p99, max, elapsed, \
-             write-amplification, wear"
-        );
-    }
-
-    #[test]
     fn a_sweep_shows_what_differs() {
         insta::assert_snapshot!("sweep", table(&sweep(), Metric::Rate, &Style::default()));
         let mut records = sweep();
@@ -442,6 +289,38 @@ mod tests {
         let text = table(&records, Metric::P99, &style);
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
         insta::assert_snapshot!("sweep_of_two_workloads", text);
+    }
+
+    /// Records that differ in their workloads do not look alike, whether a sweep tells why or not.
+    #[test]
+    fn suite_keys_have_columns() {
+        let mut records: Vec<Record> = Vec::new();
+        for (tries, block) in [(1, 4096), (1, 65_536), (2, 4096), (2, 65_536)] {
+            let mut record = samples::simulated::on_fatfs().remove(0);
+            (record.workload.repeats, record.workload.block_bytes) = (tries, block);
+            record.run.index = records.len() as u32;
+            record.outcome.elapsed_ns += u64::from(block) * u64::from(tries);
+            records.push(record);
+        }
+        let rows = |records: &[Record]| -> Vec<String> {
+            let text = table(records, Metric::Elapsed, &Style::default());
+            let lines = text.lines().filter(|line| line.starts_with("│"));
+            let words = lines.map(|line| line.split_whitespace().skip(1).take(4).collect::<Vec<_>>().join(" "));
+            words.collect()
+        };
+        assert_eq!(
+            rows(&records),
+            ["block repeats rate mean", "4 KiB 1 0.162", "4 KiB 2 0.162", "64 KiB 1 0.162", "64 KiB 2 0.162"]
+        );
+        for record in &mut records {
+            record.run.settings = vec!["--sweep tries=1,2".into(), "--sweep size=4k,64k".into()];
+        }
+        assert_eq!(
+            rows(&records),
+            ["tries size rate mean", "1 4k 0.162 MB/s", "2 4k 0.162 MB/s", "1 64k 0.162 MB/s", "2 64k 0.162 MB/s"]
+        );
+        // A part of it: the fields are what is left to tell.
+        assert_eq!(rows(&records[..2]), ["block rate mean p99", "4 KiB 0.162 MB/s", "64 KiB 0.162 MB/s"]);
     }
 
     #[test]
@@ -479,6 +358,26 @@ mod tests {
         assert_eq!(order(Metric::Wear), [0, 2, 1, 3]);
     }
 
+    /// Whatever the order they come in, every record is there once, in its place.
+    #[test]
+    fn sorting_in_place_loses_no_record() {
+        for step in [1, 7, 25, 36] {
+            let mut records: Vec<Record> = (0..37)
+                .map(|nth| {
+                    let mut record = sweep().remove(0);
+                    record.outcome.elapsed_ns = 1_000 + nth * step % 37;
+                    record.run.index = nth as u32;
+                    record
+                })
+                .collect();
+            let before = records.clone();
+            sort_by(&mut records, Metric::Elapsed);
+            let times: Vec<u64> = records.iter().map(|record| record.outcome.elapsed_ns).collect();
+            assert_eq!(times, (1_000..1_037).collect::<Vec<_>>(), "{step}");
+            assert!(records.iter().all(|record| before[record.run.index as usize] == *record), "{step}");
+        }
+    }
+
     #[test]
     fn workloads_are_not_compared_with_each_other() {
         let mut records = samples::mixed_bag();
@@ -497,15 +396,5 @@ mod tests {
         assert_eq!(mean, (300 * 157_440 + 100 * 1_574_250_u64).div_euclid(400) + 1);
         assert_eq!(max, 1_650_000);
         assert!(p99 > 1_500_000 && p99 <= max);
-    }
-
-    #[test]
-    fn only_names_of_the_lab_have_settings() {
-        let named = Named::of("lab:my,board");
-        assert_eq!((named.place, named.settings.len()), ("lab:my", 0));
-        let named = Named::of("lab:esp32,chip=a,chip=b");
-        assert_eq!((named.place, named.value("chip")), ("lab:esp32", Some("b")));
-        let named = Named::of("/mnt/a,b=c");
-        assert_eq!((named.place, named.settings.len()), ("/mnt/a,b=c", 0));
     }
 }

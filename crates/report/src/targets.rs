@@ -1,5 +1,8 @@
 //! Records in groups: what ran in one run on one target, with the line that says what the target is.
 
+use std::collections::HashMap;
+use std::mem;
+
 use flashmark_core::environment::{Device, Environment};
 use flashmark_core::record::{Form, Record, RunInfo, TargetKind};
 
@@ -19,18 +22,31 @@ pub(crate) struct Run<'a> {
 /// Sorts records by run and target, both in the order of their first records.
 pub(crate) fn runs(records: &[Record]) -> Vec<Run<'_>> {
     let mut runs: Vec<Run<'_>> = Vec::new();
+    // Places in `runs`, and in the groups of a run: a sweep has a hundred thousand targets.
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    let mut group_places: HashMap<(usize, Identity<'_>), usize> = HashMap::new();
     for record in records {
-        let found = runs.iter().position(|run| run.info.id == record.run.id).unwrap_or_else(|| {
+        let nth = *places.entry(&record.run.id).or_insert_with(|| {
             runs.push(Run { info: &record.run, groups: Vec::new() });
             runs.len() - 1
         });
-        let Some(run) = runs.get_mut(found) else { continue };
-        match run.groups.iter_mut().find(|group| group.holds(record)) {
-            Some(group) => group.records.push(record),
-            None => run.groups.push(Group { records: vec![record] }),
+        let Some(run) = runs.get_mut(nth) else { continue };
+        let group = *group_places.entry((nth, identity(record))).or_insert_with(|| {
+            run.groups.push(Group { records: Vec::new() });
+            run.groups.len() - 1
+        });
+        if let Some(group) = run.groups.get_mut(group) {
+            group.records.push(record);
         }
     }
     runs
+}
+
+/// What records of one target have in common.
+type Identity<'a> = (&'a str, mem::Discriminant<TargetKind>, &'a str);
+
+fn identity(record: &Record) -> Identity<'_> {
+    (&record.target.name, mem::discriminant(&record.target.kind), &record.target.label)
 }
 
 impl<'a> Run<'a> {
@@ -83,12 +99,9 @@ impl<'a> Run<'a> {
 }
 
 impl Group<'_> {
-    fn holds(&self, record: &Record) -> bool {
-        self.records.first().is_some_and(|first| {
-            first.target.name == record.target.name
-                && first.target.kind == record.target.kind
-                && first.target.label == record.target.label
-        })
+    /// Whether the target is a simulated board.
+    pub(crate) fn is_simulated(&self) -> bool {
+        self.records.first().is_some_and(|record| record.target.kind == TargetKind::Lab)
     }
 
     /// The target's name.
@@ -170,9 +183,30 @@ fn machine(environment: &Environment) -> impl Iterator<Item = String> {
     parts.into_iter().flatten().map(|part| printable(part))
 }
 
+/// System and processor of a simulated board; one of them where it says all that the other one says.
+fn board(environment: &Environment) -> Vec<String> {
+    let words = |text: &str| -> Vec<String> {
+        let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        words.map(str::to_lowercase).collect()
+    };
+    let says = |one: &str, other: &str| {
+        let said = words(one);
+        words(other).iter().all(|word| said.contains(word))
+    };
+    let mut parts: Vec<String> = machine(environment).collect();
+    if let [system, processor] = parts.as_slice() {
+        if says(system, processor) {
+            parts.truncate(1);
+        } else if says(processor, system) {
+            parts.remove(0);
+        }
+    }
+    parts
+}
+
 /// A simulated board: its processor, label and file system with their options, chip.
 fn simulated(label: &str, environment: &Environment) -> Vec<String> {
-    let mut parts: Vec<String> = machine(environment).collect();
+    let mut parts = board(environment);
     if !label.is_empty() {
         parts.push(printable(label));
     }
@@ -230,7 +264,7 @@ mod tests {
         let mut records = samples::simulated::on_fatfs();
         assert_eq!(
             described(&records),
-            "simulated board · esp32 · ESP32 at 160 MHz · SPI FATFS · cluster=4k sector=4096 fats=2 · W25Q32JV 4.19 MB"
+            "simulated board · ESP32 at 160 MHz · SPI FATFS · cluster=4k sector=4096 fats=2 · W25Q32JV 4.19 MB"
         );
         // The board is not the machine of the run, and where there is one it is that one's.
         assert_eq!(runs(&records)[0].headline(), "suite quick, corrected form · flashmark 0.1.0");
@@ -244,6 +278,44 @@ mod tests {
         );
         assert_eq!(found[0].groups[1].phases(), None);
         assert!(runs(&[samples::full()])[0].predicted().is_none());
+    }
+
+    #[test]
+    fn nothing_is_said_of_a_board_twice() {
+        let mut record = samples::simulated::on_fatfs().remove(0);
+        for (system, processor, shown) in [
+            ("classic ESP32 at 160 MHz, SPI (a run)", "esp32 at 160 MHz", "classic ESP32 at 160 MHz, SPI (a run)"),
+            ("esp32", "ESP32 at 160 MHz", "ESP32 at 160 MHz"),
+            ("a board at 80 MHz", "esp32 at 160 MHz", "a board at 80 MHz · esp32 at 160 MHz"),
+        ] {
+            (record.environment.system, record.environment.cpu_model) = (Some(system.into()), Some(processor.into()));
+            let found = described(std::slice::from_ref(&record));
+            assert!(found.starts_with(&format!("simulated board · {shown} · SPI FATFS")), "{found}");
+        }
+    }
+
+    /// A target's records stand together wherever they are, and the same name of another kind or label stands apart.
+    #[test]
+    fn records_are_grouped_in_the_order_of_their_first() {
+        let one = samples::full();
+        let mut records: Vec<Record> = (0..4_000)
+            .map(|nth| {
+                let mut record = one.clone();
+                record.target.name = (nth % 2_000).to_string();
+                record
+            })
+            .collect();
+        records[2].target.name = "0".into();
+        records[2].target.kind = TargetKind::Board;
+        records[3].target.name = "0".into();
+        records[3].target.label = "other".into();
+        records[4].run.id = "another".into();
+        let found = runs(&records);
+        assert_eq!(found.len(), 2);
+        assert_eq!(found[0].groups.len(), 2_000 + 2);
+        let sizes: Vec<usize> = found[0].groups.iter().take(5).map(|group| group.records.len()).collect();
+        assert_eq!(sizes, [2, 2, 1, 1, 2]);
+        assert!(std::ptr::eq(found[0].groups[0].records[1], &raw const records[2_000]));
     }
 
     /// What did not run was neither direct nor buffered, whatever its record says, and no engine was at work.

@@ -85,8 +85,35 @@ pub(crate) fn paragraph(
     text: &str,
     paint: Option<Paint>,
 ) -> io::Result<()> {
-    for (nth, line) in wrapped(text, style.width.map(|width| width.saturating_sub(indent.len()))).iter().enumerate() {
-        let hang = if nth == 0 { "" } else { "  " };
+    let width = style.width.map(|width| width.saturating_sub(indent.len()));
+    lines(out, style, indent, &wrapped(text.split(' ').map(str::to_owned), width), paint)
+}
+
+/// Writes text whose parts are set off by `·`, as [`paragraph`] does, but broken before these as long as a part has room
+/// in a line.
+pub(crate) fn parts(out: &mut dyn io::Write, style: &Style, text: &str, paint: Paint) -> io::Result<()> {
+    const MARK: &str = " · ";
+    let room = style.width.map_or(usize::MAX, |width| width.saturating_sub(HANG.len()));
+    let whole =
+        text.split(MARK).enumerate().map(|(nth, part)| if nth == 0 { part.into() } else { format!("· {part}") });
+    let pieces = whole.flat_map(|part| {
+        if part.chars().count() <= room { vec![part] } else { part.split(' ').map(str::to_owned).collect() }
+    });
+    lines(out, style, "", &wrapped(pieces, style.width), Some(paint))
+}
+
+/// What lines after the first are indented by.
+const HANG: &str = "  ";
+
+fn lines(
+    out: &mut dyn io::Write,
+    style: &Style,
+    indent: &str,
+    lines: &[String],
+    paint: Option<Paint>,
+) -> io::Result<()> {
+    for (nth, line) in lines.iter().enumerate() {
+        let hang = if nth == 0 { "" } else { HANG };
         match paint.filter(|_| style.color) {
             Some(paint) => writeln!(out, "{indent}{hang}{}{line}\u{1b}[0m", paint.on())?,
             None => writeln!(out, "{indent}{hang}{line}")?,
@@ -95,17 +122,18 @@ pub(crate) fn paragraph(
     Ok(())
 }
 
-fn wrapped(text: &str, width: Option<usize>) -> Vec<String> {
-    let Some(width) = width else { return vec![text.into()] };
+/// Lines of whole pieces with a space between them.
+fn wrapped(pieces: impl Iterator<Item = String>, width: Option<usize>) -> Vec<String> {
+    let Some(width) = width else { return vec![pieces.collect::<Vec<_>>().join(" ")] };
     let mut lines: Vec<String> = Vec::new();
-    for word in text.split(' ') {
-        let room = if lines.len() > 1 { width.saturating_sub(2) } else { width };
+    for piece in pieces {
+        let room = if lines.len() > 1 { width.saturating_sub(HANG.len()) } else { width };
         match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= room => {
+            Some(line) if line.chars().count() + 1 + piece.chars().count() <= room => {
                 line.push(' ');
-                line.push_str(word);
+                line.push_str(&piece);
             }
-            _ => lines.push(word.into()),
+            _ => lines.push(piece),
         }
     }
     lines

@@ -19,7 +19,7 @@ const CHIPS: [(&str, &[&str]); 4] = [
 ];
 /// Nearly all of the largest chip is the partition.
 pub(super) const LARGE: &[&str] = &["chip=w25q01jv", "partition.size=126m"];
-/// The median of the ratios; a tenth is what the noise of a busy machine needs.
+/// Of the median ratio; a tenth is for noise.
 const LIMIT_RATIO: f64 = 1.1;
 
 pub(super) fn measure(flashmark: &Path, rounds: u32) -> Result<Part, Failure> {
@@ -27,9 +27,10 @@ pub(super) fn measure(flashmark: &Path, rounds: u32) -> Result<Part, Failure> {
     let times = in_turn(rounds, runs.len(), |nth| runs[nth].take(flashmark))?;
     let mut rows = Vec::new();
     let mut worst = Spread { median: f64::NEG_INFINITY, low: f64::NAN, high: f64::NAN };
-    for (nth, ((name, _), run)) in CHIPS.iter().zip(&runs).enumerate() {
+    for (nth, ((name, settings), run)) in CHIPS.iter().zip(&runs).enumerate() {
         let (cpu, ratio) = (times.cpu.of(nth), times.cpu.pairs(nth, 0, |this, first| this / first));
-        if nth > 0 {
+        // littlefs goes around the whole partition: on a larger one more sectors hold something.
+        if nth > 0 && *settings != LARGE {
             worst = worst.worse(ratio);
         }
         let simulated = run.simulated(flashmark)?;
@@ -47,7 +48,8 @@ pub(super) fn measure(flashmark: &Path, rounds: u32) -> Result<Part, Failure> {
         title: format!("{TARGET} with other chips: suite esp-idf, compatibility form, {TRIES} tries; medians"),
         columns: vec!["chip", "CPU s", "25 %", "75 %", "over the first", "virtual s", "device operations"],
         rows,
-        note: "The partition is that of the board, 2 MiB, where nothing else is said.",
+        note: "The partition is that of the board, 2 MiB, where nothing else is said. The larger one is shown and not judged: \
+               littlefs goes around all of it, so that more sectors come to hold something.",
     };
     let promise = Promise {
         what: "CPU time on a larger chip over that on a chip of 4 MiB, the worst row".into(),

@@ -14,9 +14,10 @@ const LIMIT_MIB: f64 = 64.0;
 
 pub(super) fn measure(flashmark: &Path) -> Result<Part, Failure> {
     let run = |tries, settings| Run { target: "lab:esp32", tries, settings };
-    let runs: [(&str, Run<'_>); 4] = [
+    let runs: [(&str, Run<'_>); 5] = [
         ("100 tries", run(100, &[])),
         ("1000 tries", run(1000, &[])),
+        ("10 000 tries", run(10_000, &[])),
         ("100 tries, chip of 128 MiB", run(100, &["chip=w25q01jv"])),
         ("100 tries, chip of 128 MiB, partition of 126 MiB", run(100, LARGE)),
     ];

@@ -25,7 +25,13 @@ const BOARD: &str = "esp32";
 
 pub(super) fn measure(rounds: u32) -> Result<Part, Failure> {
     let mut rows = Vec::new();
-    let names = ["write enable, program 64 B", "read 64 B", "write enable, erase 4 KiB", "write enable, erase 4 KiB, blank", "write enable"];
+    let names = [
+        "write enable, program 64 B",
+        "read 64 B",
+        "write enable, erase 4 KiB",
+        "write enable, erase 4 KiB, blank",
+        "write enable",
+    ];
     for (name, spread) in names.into_iter().zip(chip_alone(rounds)?) {
         rows.push(row("chip", name, spread));
     }

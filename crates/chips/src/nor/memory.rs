@@ -11,6 +11,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::SECTOR_BYTES;
+use crate::random::draw;
 
 const SECTOR: usize = SECTOR_BYTES as usize;
 const CHUNK_SECTORS: usize = 256;
@@ -88,12 +89,18 @@ impl Memory {
             && self.chunks[index / CHUNK_SECTORS].as_ref().is_none_or(|chunk| !chunk.is_touched(index))
     }
 
-    /// The old data of a sector.
-    fn fill_old(&self, index: usize, sector: &mut Sector) {
-        for (nth, word) in sector.as_chunks_mut::<8>().0.iter_mut().enumerate() {
-            let place = (index as u64) << 9 | nth as u64;
-            *word = mix(self.old_seed ^ mix(place)).to_ne_bytes();
+    /// The old data from an address on.
+    fn read_old(&self, address: usize, buf: &mut [u8]) {
+        let word = |address: usize| draw(self.old_seed, (address / 8) as u64).to_le_bytes();
+        let (head, rest) = buf.split_at_mut(buf.len().min(address.wrapping_neg() % 8));
+        head.copy_from_slice(&word(address)[address % 8..][..head.len()]);
+        let (words, tail) = rest.as_chunks_mut::<8>();
+        let mut address = address + head.len();
+        for chunk in words {
+            *chunk = word(address);
+            address += 8;
         }
+        tail.copy_from_slice(&word(address)[..tail.len()]);
     }
 
     /// From now on the sector is an ordinary one; with its old data, if `keep`.
@@ -103,7 +110,7 @@ impl Memory {
         }
         let data = keep.then(|| {
             let mut sector = self.spares.pop().unwrap_or_else(|| Box::new([0xff; SECTOR]));
-            self.fill_old(index, &mut sector);
+            self.read_old(index * SECTOR, &mut sector[..]);
             sector
         });
         self.allocated += u32::from(keep);
@@ -138,11 +145,7 @@ impl Memory {
             let (part, more) = rest.split_at_mut(rest.len().min(SECTOR - offset));
             match self.sector(address / SECTOR) {
                 Some(sector) => part.copy_from_slice(&sector[offset..offset + part.len()]),
-                None if self.is_old(address / SECTOR) => {
-                    let mut sector = [0; SECTOR];
-                    self.fill_old(address / SECTOR, &mut sector);
-                    part.copy_from_slice(&sector[offset..offset + part.len()]);
-                }
+                None if self.is_old(address / SECTOR) => self.read_old(address, part),
                 None => part.fill(0xff),
             }
             address += part.len();
@@ -270,14 +273,6 @@ fn chunk_mut(chunks: &mut [Option<Box<Chunk>>], sector: usize) -> &mut Chunk {
     })
 }
 
-/// SplitMix64's finaliser: every bit of the result depends on every bit of the place.
-const fn mix(place: u64) -> u64 {
-    let mut mixed = place.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ (mixed >> 31)
-}
-
 /// Bits that are 0.
 fn zeros(data: &[u8]) -> u32 {
     let (words, rest) = data.as_chunks::<8>();
@@ -360,6 +355,14 @@ mod tests {
         assert_ne!(old[..32], [0xff; 32]);
         assert_ne!(old[32..], [0xff; 32]);
         assert_eq!((content(&memory, 2 * 4096 - 64), content(&memory, 5 * 4096)), ([0xff; 64], [0xff; 64]));
+        // Reads of any size and place agree.
+        let mut sector = [0; 4096];
+        memory.read(3 * 4096, &mut sector);
+        for (at, bytes) in [(0, 32), (3, 5), (5, 64), (9, 1), (4091, 5), (8, 8), (7, 1)] {
+            let mut part = [0; 64];
+            memory.read(3 * 4096 + at as u64, &mut part[..bytes]);
+            assert_eq!(part[..bytes], sector[at..at + bytes], "{bytes} at {at}");
+        }
         // A program changes what it changes and keeps the rest; bits that were 0 stay so.
         let stuck = memory.program(3 * 4096, &[0xff; 8]).stuck;
         assert!((1..64).contains(&stuck), "{stuck}");

@@ -38,8 +38,8 @@ pub(super) fn resolve<T: Target>(workload: &Workload, target: &mut T) -> Result<
         }
         None => {
             return Err(unsupported(
-                "a directory has no size of its own to read: give file-size or size (--file-size 64MiB), or name a file \
-                 or device"
+                "a file that is yet to be made has no size of its own to read: give file-size or size (--file-size 64KiB), or \
+                 name a file, a device or a raw storage"
                     .into(),
             ));
         }

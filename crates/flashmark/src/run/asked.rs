@@ -66,7 +66,7 @@ impl Asked {
         };
         asked.sort_out(given, args.sweep.clone())?;
         if asked.suite.is_none() && !asked.describes_one() {
-            asked.suite = Some("quick".to_owned());
+            asked.suite = Some(asked.default_suite());
         }
         Ok(asked)
     }
@@ -102,6 +102,16 @@ impl Asked {
         };
         asked.sort_out(given, sweeps)?;
         Ok(asked)
+    }
+
+    /// What is run where no suite is named: on simulated boards alone the one that they are made for, if they agree.
+    fn default_suite(&self) -> String {
+        let boards = lab::boards_of(&self.targets);
+        let suite = boards.first().filter(|_| self.targets.iter().all(|target| lab::is_lab(target)));
+        let suite = suite.and_then(|board| board.suite()).filter(|suite| {
+            boards.len() == self.targets.len() && boards.iter().all(|board| board.suite() == Some(suite))
+        });
+        suite.unwrap_or("quick").to_owned()
     }
 
     /// Parts what is for boards from what is for the suite.

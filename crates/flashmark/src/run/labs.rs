@@ -7,7 +7,7 @@ mod seat;
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
-use std::sync::mpsc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 
 use anyhow::{Context as _, anyhow};
@@ -75,6 +75,7 @@ pub fn measure(
             let tell = tell.clone();
             let (queue, ours) = (&queue, &ours);
             scope.spawn(move || {
+                let _guard = queue.guard();
                 while let Some((nth, seat)) = queue.next().and_then(|nth| Some((nth, *ours.get(nth)?))) {
                     // Nobody listens any more when the run has failed.
                     let to = |what| tell.send((nth, what)).is_ok();
@@ -89,7 +90,7 @@ pub fn measure(
         drop(tell);
         let mut waiting: BTreeMap<usize, Vec<Told>> = BTreeMap::new();
         let (mut turn, mut image) = (0, None);
-        for (nth, what) in told {
+        while let Some((nth, what)) = next_told(&told, recorder) {
             match &what {
                 Told::Record(_) => progress.workload_done(),
                 Told::End(_) => progress.target_done(),
@@ -113,8 +114,22 @@ pub fn measure(
                 queue.turn(turn);
             }
         }
+        recorder.flush();
         image.transpose().map_err(|fault| anyhow!("the storage cannot be read back: {fault}"))
     })
+}
+
+/// What is told next, however long it takes; records that have waited long enough are written meanwhile. `None` when there
+/// is no more.
+fn next_told<T>(told: &Receiver<T>, recorder: &mut Recorder<'_>) -> Option<T> {
+    loop {
+        let Some(patience) = recorder.patience() else { return told.recv().ok() };
+        match told.recv_timeout(patience) {
+            Ok(what) => return Some(what),
+            Err(RecvTimeoutError::Timeout) => recorder.flush(),
+            Err(RecvTimeoutError::Disconnected) => return None,
+        }
+    }
 }
 
 /// Whether an earlier part of the run has left anything to do.

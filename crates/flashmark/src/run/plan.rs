@@ -1,6 +1,7 @@
 //! What a run consists of: a list of steps, each a workload on a target.
 
 use std::collections::{BTreeMap, HashSet};
+use std::io::Read as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,6 +11,7 @@ use flashmark_core::record::{Record, RunInfo, Status};
 use flashmark_core::runner::Fit;
 use flashmark_core::workload::{Access, Medium, Verify, Workload};
 use flashmark_host::test_file::random_id;
+use flashmark_lab::Board;
 use flashmark_suite::digest;
 
 use super::asked::{Asked, Variants, too_many};
@@ -88,7 +90,7 @@ impl Plan {
                 path.display()
             );
         }
-        let plan = digest(&variants.workloads.concat(), &identities(&seats, image.as_deref()));
+        let plan = digest(&variants.workloads.concat(), &identities(&seats, image.as_deref())?);
         // A run in the lab is always the same, and the parts of a run cannot agree on a number of their own.
         let is_fixed = lab_count == seats.len() || shard.is_some();
         let info = RunInfo {
@@ -196,7 +198,7 @@ impl Plan {
 }
 
 /// What the digest of a run knows its targets by.
-fn identities(seats: &[Seat], image: Option<&[u8]>) -> Vec<String> {
+fn identities(seats: &[Seat], image: Option<&[u8]>) -> anyhow::Result<Vec<String>> {
     let mut identities: Vec<String> = Vec::new();
     for seat in seats {
         // Variants of the suite have a seat each on the same simulated board.
@@ -204,16 +206,26 @@ fn identities(seats: &[Seat], image: Option<&[u8]>) -> Vec<String> {
             identities.push(seat.name().to_owned());
         }
     }
-    let mut bases = HashSet::new();
+    // Seats of one board stand together.
+    let mut last: Option<&Arc<Board>> = None;
+    let mut chips = HashSet::new();
     for seat in seats {
-        if let Place::Lab(place) = &seat.place
-            && bases.insert(place.base_id())
+        let Place::Lab(place) = &seat.place else { continue };
+        if last.is_none_or(|last| !Arc::ptr_eq(last, place.base())) {
+            identities.push(place.base().identity()?);
+            last = Some(place.base());
+            chips.clear();
+        }
+        if let Some(chip) = place.swept_chip()
+            && chips.insert(chip)
         {
-            identities.extend(place.profile());
+            let mut board = (**place.base()).clone();
+            board.set("chip", chip)?;
+            identities.push(board.identity()?);
         }
     }
     identities.extend(image.map(|image| format!("image {:016x}", fingerprint(image))));
-    identities
+    Ok(identities)
 }
 
 /// FNV-1a.
@@ -228,11 +240,19 @@ fn read_image(path: &Path) -> anyhow::Result<Vec<u8>> {
     let name = path.display();
     // Not as the cause of an error: an input that cannot be read is a mistake of the command line.
     let unreadable = |error: std::io::Error| anyhow!("--image {name}: {error}");
-    let length = path.metadata().map_err(unreadable)?.len();
-    if length > IMAGE_BYTES_MAX {
-        bail!("--image {name} has {length} bytes; no flash that is simulated here has more than {IMAGE_BYTES_MAX}");
+    // What is no regular file tells no length, and may have no end.
+    let mut image = Vec::new();
+    let file = std::fs::File::open(path).map_err(unreadable)?;
+    if !file.metadata().map_err(unreadable)?.is_file() {
+        bail!("--image {name} is no regular file");
     }
-    std::fs::read(path).map_err(unreadable)
+    file.take(IMAGE_BYTES_MAX + 1).read_to_end(&mut image).map_err(unreadable)?;
+    if image.len() as u64 > IMAGE_BYTES_MAX {
+        bail!(
+            "--image {name} has more than {IMAGE_BYTES_MAX} bytes, and so have no partitions that are simulated here"
+        );
+    }
+    Ok(image)
 }
 
 /// Seats as they are made.

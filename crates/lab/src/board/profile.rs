@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Read as _;
 use std::ops::Range;
 use std::path::Path;
 
@@ -14,11 +15,14 @@ use super::value::{Kind, Value};
 use super::{Board, all_keys};
 use crate::{driver, storage};
 
+/// No profile is longer.
+const PROFILE_BYTES_MAX: u64 = 1 << 20;
+
 /// How deep profiles may build on each other.
 const DEPTH_MAX: usize = 8;
 
 /// Keys of a profile that are no settings.
-const HEAD: [&str; 5] = ["name", "about", "base", "driver", "storages"];
+const HEAD: [&str; 6] = ["name", "about", "base", "driver", "storages", "suite"];
 
 /// Loads a board by name or path; `seen` are the profiles that build on it.
 pub(super) fn load(name_or_path: &str, seen: &mut Vec<String>) -> Result<Board, BoardError> {
@@ -30,8 +34,14 @@ pub(super) fn load(name_or_path: &str, seen: &mut Vec<String>) -> Result<Board, 
         let names = built_in::built_in_boards().iter().map(|board| board.name);
         return Err(BoardError::Unknown { name: name_or_path.to_owned(), nearest: nearest(name_or_path, names) });
     }
-    let text = fs::read_to_string(path)
-        .map_err(|error| BoardError::Unreadable { path: path.to_owned(), reason: error.to_string() })?;
+    let unreadable = |reason: String| BoardError::Unreadable { path: path.to_owned(), reason };
+    let mut text = String::new();
+    let file = fs::File::open(path).map_err(|error| unreadable(error.to_string()))?;
+    let bytes =
+        file.take(PROFILE_BYTES_MAX + 1).read_to_string(&mut text).map_err(|error| unreadable(error.to_string()))?;
+    if bytes as u64 > PROFILE_BYTES_MAX {
+        return Err(unreadable(format!("it has more than {PROFILE_BYTES_MAX} bytes, so that it is no profile")));
+    }
     parse(&text, name_or_path, seen)
 }
 
@@ -39,7 +49,8 @@ pub(super) fn load(name_or_path: &str, seen: &mut Vec<String>) -> Result<Board, 
 pub(super) fn parse(text: &str, file: &str, seen: &mut Vec<String>) -> Result<Board, BoardError> {
     let reader = Reader { file, text };
     if seen.iter().any(|other| other == file) || seen.len() >= DEPTH_MAX {
-        let reason = format!("base: the profiles {} build on each other in a circle", seen.join(", "));
+        let reason =
+            format!("base: the profiles {} build on each other in a circle, or one too many of them", seen.join(", "));
         return Err(BoardError::Form { place: Place::File(file.to_owned()), reason });
     }
     seen.push(file.to_owned());
@@ -85,6 +96,7 @@ impl Reader<'_> {
                 text: String::new(),
                 file: String::new(),
                 driver: String::new(),
+                suite: None,
                 storages: Vec::new(),
                 values: BTreeMap::new(),
             },
@@ -97,6 +109,9 @@ impl Reader<'_> {
         };
         if let Some(about) = root.get("about") {
             board.about = self.word(about, "about")?;
+        }
+        if let Some(suite) = root.get("suite") {
+            board.suite = Some(self.word(suite, "suite")?);
         }
         if let Some(driver) = root.get("driver") {
             board.driver = self.word(driver, "driver")?;
@@ -178,10 +193,8 @@ impl Reader<'_> {
                 let text = self.word(value, key)?;
                 // A number always says where it comes from; a name speaks for itself.
                 if !matches!(Board::kind_of(key), None | Some(Kind::Text | Kind::Choice(_) | Kind::Flag)) {
-                    return self.form(
-                        &value.span(),
-                        format!("{key} is a number: write {{ value = {text}, unit = \"…\", source = \"…\" }}"),
-                    );
+                    return self
+                        .form(&value.span(), format!("{key} is a number: write {key} = {}", spelled_out(&text)));
                 }
                 self.insert(board, key, span, &value.span(), text, format!("profile of {}", board.name))
             }
@@ -218,6 +231,14 @@ impl Reader<'_> {
             _ => self.form(&value.span(), format!("{key}: a string or a number is expected")),
         }
     }
+}
+
+/// A number as it has to stand in a profile.
+fn spelled_out(text: &str) -> String {
+    let at = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(at);
+    let unit = if unit.is_empty() { "…" } else { unit };
+    format!("{{ value = {}, unit = \"{unit}\", source = \"…\" }}", number.trim())
 }
 
 type Item<'a> = (&'a Spanned<std::borrow::Cow<'a, str>>, &'a Spanned<DeValue<'a>>);

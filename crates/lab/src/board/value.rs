@@ -122,6 +122,17 @@ fn scaled(number: &str, scale: u64) -> Option<u64> {
     (product % denominator == 0).then(|| u64::try_from(product / denominator).ok())?
 }
 
+/// The most that a time or a piece of work may be: an hour, so that no sum of them runs over.
+const TIME_MAX_NS: u64 = 3_600_000_000_000;
+/// The most work for one thing: a second, or as many cycles.
+const WORK_MAX_PS: u64 = 1_000_000_000_000;
+/// The most of anything that is counted.
+const COUNT_MAX: u64 = u32::MAX as u64;
+
+fn at_most<T: PartialOrd>(value: T, most: T, text: &str) -> Result<(), String> {
+    if value > most { Err(format!("at most {text} is expected")) } else { Ok(()) }
+}
+
 /// Whether a value is of its kind; the reason if not.
 pub fn check(kind: Kind, text: &str) -> Result<(), String> {
     match kind {
@@ -130,11 +141,15 @@ pub fn check(kind: Kind, text: &str) -> Result<(), String> {
         Kind::Choice(words) if words.contains(&text) => Ok(()),
         Kind::Choice(words) => Err(format!("one of {} is expected", words.join(", "))),
         Kind::Flag => parse_flag(text).map(|_| ()),
-        Kind::Count => parse_count(text).map(|_| ()),
+        Kind::Count => at_most(parse_count(text)?, COUNT_MAX, "4294967295"),
         Kind::Bytes => parse_bytes(text).map(|_| ()).map_err(|error| error.to_string()),
-        Kind::Time => parse_ns(text).map(|_| ()).map_err(|error| error.to_string()),
-        Kind::Frequency => parse_hz(text).map(|_| ()),
-        Kind::Work => parse_work(text).map(|_| ()),
+        Kind::Time => at_most(parse_ns(text).map_err(|error| error.to_string())?, TIME_MAX_NS, "1 h"),
+        Kind::Frequency => at_most(parse_hz(text)?, 1_000_000_000_000, "1 THz"),
+        // The slowest clock there can be makes as many seconds of cycles as it has hertz less.
+        Kind::Work => match parse_work(text)? {
+            Work::Ps(ps) => at_most(ps, WORK_MAX_PS, "1 s"),
+            Work::MilliCycles(cycles) => at_most(cycles, 1_000_000_000_000, "1000000000 cycles"),
+        },
     }
 }
 
@@ -159,6 +174,20 @@ pub fn parse_count(text: &str) -> Result<u64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_is_without_bounds() {
+        for (kind, text) in [
+            (Kind::Work, "2s"),
+            (Kind::Work, "2000000000 cycles"),
+            (Kind::Time, "2h"),
+            (Kind::Count, "4294967296"),
+            (Kind::Frequency, "99999999999MHz"),
+        ] {
+            assert!(check(kind, text).unwrap_err().contains("at most"), "{text}");
+        }
+        assert!(check(Kind::Work, "1s").is_ok() && check(Kind::Time, "1h").is_ok());
+    }
 
     #[test]
     fn quantities_are_exact() {

@@ -14,7 +14,7 @@ use flashmark_core::ledger::{Account, Layer, Ledger};
 use super::{Driver, DriverFault, FlashDriver, Memory};
 use crate::board::value::Kind;
 use crate::board::{Board, BoardError, Key};
-use crate::bus::{SpiBus, read_kind};
+use crate::bus::{AddressWidth, SpiBus, read_kind};
 use crate::rtos::Rtos;
 
 pub(super) const DRIVER: Driver = Driver {
@@ -49,9 +49,9 @@ static KEYS: &[Key] = &[
 ];
 
 /// The block that command 0xD8 erases.
-const BLOCK_BYTES: u64 = 64 << 10;
+const BLOCK_BYTES: u32 = 64 << 10;
 /// The sector that command 0x20 erases.
-const SECTOR_BYTES: u64 = 4 << 10;
+const SECTOR_BYTES: u32 = 4 << 10;
 
 /// The parameters, in picoseconds where they are short.
 #[derive(Clone, Debug)]
@@ -73,7 +73,57 @@ struct Params {
     bus: SpiBus,
 }
 
+/// What a transaction, or a fixed sequence of them, costs.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cost {
+    work_ps: u64,
+    bus_ps: u64,
+}
+
+impl Cost {
+    const fn and(self, other: Self) -> Self {
+        Self { work_ps: self.work_ps + other.work_ps, bus_ps: self.bus_ps + other.bus_ps }
+    }
+}
+
+/// The sequences of commands that the driver repeats all the time.
+#[derive(Clone, Copy, Debug)]
+struct Sequences {
+    /// `read_status`: one byte.
+    look: Cost,
+    /// `set_write_protect(false)` and the wait before the command: look, write enable, look; look.
+    write_enable: Cost,
+    /// Reading as much as a transaction takes, from the first 16 MiB.
+    full_read: Cost,
+    /// Programming as much as a transaction takes, in the first 16 MiB.
+    full_program: Cost,
+}
+
 impl Params {
+    /// A transaction of this many clocks that moves `bytes`.
+    fn cost(&self, clocks: u64, bytes: usize) -> Cost {
+        Cost { work_ps: self.command_ps + self.byte_ps * bytes as u64, bus_ps: self.bus.clocks_ps(clocks) }
+    }
+
+    fn read(&self, width: AddressWidth, bytes: usize) -> Cost {
+        self.cost(self.bus.read_clocks(width, bytes as u64), bytes)
+    }
+
+    fn program(&self, width: AddressWidth, bytes: usize) -> Cost {
+        self.cost(self.bus.program_clocks(width, bytes as u64), bytes)
+    }
+
+    fn sequences(&self) -> Sequences {
+        let look = self.cost(self.bus.command_clocks(1), 1);
+        let enable = self.cost(self.bus.command_clocks(0), 0);
+        Sequences {
+            look,
+            write_enable: look.and(enable).and(look).and(look),
+            full_read: self.read(AddressWidth::Bits24, self.transfer_bytes),
+            full_program: self.program(AddressWidth::Bits24, self.transfer_bytes),
+        }
+    }
+
     fn of(board: &Board, chip: &nor::Profile) -> Result<Self, BoardError> {
         let mode_name = board.text_of("bus.mode")?;
         let clock_hz = board.hz("bus.clock")?;
@@ -89,6 +139,28 @@ impl Params {
         if tick_hz > 1_000_000 {
             return Err(board.misfit("rtos.tick", "at most 1 MHz is expected".to_owned()));
         }
+        let yield_ticks = board.count("esp-flash.yield-ticks")?;
+        if !(1..=1_000_000).contains(&yield_ticks) {
+            return Err(board.misfit("esp-flash.yield-ticks", "1 to 1000000 ticks are expected".to_owned()));
+        }
+        let block_erase = board.flag("esp-flash.block-erase")?;
+        for (bytes, key) in [(SECTOR_BYTES, "chip"), (BLOCK_BYTES, "esp-flash.block-erase")] {
+            if chip.erase_type(bytes).is_none() && (bytes == SECTOR_BYTES || block_erase) {
+                let reason =
+                    format!("the driver erases {bytes} bytes with one command, which the chip {} has not", chip.name);
+                return Err(board.misfit(key, reason));
+            }
+        }
+        if chip.page_bytes < 1 || !chip.page_bytes.is_power_of_two() {
+            return Err(board.misfit("chip", format!("the chip {} has no pages of a power of two", chip.name)));
+        }
+        // A processor slower than this makes times that no counter holds.
+        if board.hz("cpu.clock")? < 1_000_000 {
+            return Err(board.misfit("cpu.clock", "at least 1 MHz is expected".to_owned()));
+        }
+        if clock_hz < 10_000 {
+            return Err(board.misfit("bus.clock", "at least 10 kHz is expected".to_owned()));
+        }
         let bytes = |key: &str| board.bytes_u32(key, 1).map(|bytes| bytes as usize);
         Ok(Self {
             call_ps: board.work_ps("esp-flash.call")?,
@@ -100,12 +172,12 @@ impl Params {
             write_chunk_bytes: bytes("esp-flash.write-chunk")?,
             bounce_bytes: bytes("esp-flash.bounce")?,
             poll_ps: board.ns("esp-flash.poll")?.saturating_mul(1000),
-            block_erase: board.flag("esp-flash.block-erase")?,
+            block_erase,
             yields: board.flag("esp-flash.yield")?,
             yield_after_us: board.ns("esp-flash.yield-after")? / 1000,
-            yield_ticks: board.count("esp-flash.yield-ticks")?,
+            yield_ticks,
             tick_hz,
-            bus: SpiBus::new(clock_hz, *mode, chip.capacity_bytes),
+            bus: SpiBus::new(clock_hz, *mode),
         })
     }
 }
@@ -115,6 +187,7 @@ struct EspFlash {
     ledger: Rc<Ledger>,
     rtos: Rtos,
     params: Params,
+    sequences: Sequences,
     page_bytes: usize,
     /// Microseconds at which the flash was given back last, and from which the time until the next sleep counts.
     released_us: u64,
@@ -131,6 +204,7 @@ impl EspFlash {
             rtos: Rtos::new(Rc::clone(ledger), params.tick_hz),
             ledger: Rc::clone(ledger),
             chip,
+            sequences: params.sequences(),
             params,
             released_us: 0,
             acquired_us: 0,
@@ -152,17 +226,9 @@ impl EspFlash {
         self.spend_ps(Layer::Driver, Account::Cpu, ps);
     }
 
-    /// A transaction of this many clocks that moves `bytes`.
-    fn transact(&mut self, clocks: u64, bytes: usize) {
-        let work_ps = self.params.command_ps + self.params.byte_ps * bytes as u64;
-        self.work_ps(work_ps);
-        let bus_ps = self.params.bus.clocks_ps(clocks);
-        self.spend_ps(self.ledger.layer(), Account::Bus, bus_ps);
-    }
-
-    /// `read_status`: one byte.
-    fn look(&mut self) {
-        self.transact(self.params.bus.command_clocks(1), 1);
+    fn transact(&mut self, cost: Cost) {
+        self.work_ps(cost.work_ps);
+        self.spend_ps(self.ledger.layer(), Account::Bus, cost.bus_ps);
     }
 
     /// Half of the work of a call: taking the flash.
@@ -191,13 +257,10 @@ impl EspFlash {
         }
     }
 
-    /// `set_write_protect(false)`: wait until idle, write enable, and see that it took.
-    fn write_enable(&mut self) -> Result<(), DriverFault> {
-        self.look();
-        self.transact(self.params.bus.command_clocks(0), 0);
-        self.chip.write_enable(self.ledger.now_ns()).map_err(DriverFault)?;
-        self.look();
-        Ok(())
+    /// Everything before a command that changes the flash, and the command itself.
+    fn command(&mut self, command: Cost) -> Result<(), DriverFault> {
+        self.transact(self.sequences.write_enable.and(command));
+        self.chip.write_enable(self.ledger.now_ns()).map_err(DriverFault)
     }
 
     /// `wait_idle` after a command that keeps the chip busy for `busy_ns`: looks at the status, and again after each
@@ -205,7 +268,7 @@ impl EspFlash {
     /// work.
     fn wait_idle(&mut self, busy_ns: u64) {
         let params = &self.params;
-        let look_ps = params.command_ps + params.byte_ps + params.bus.clocks_ps(params.bus.command_clocks(1));
+        let look_ps = self.sequences.look.work_ps + self.sequences.look.bus_ps;
         let busy_ps = busy_ns.saturating_mul(1000);
         let pauses = busy_ps.saturating_sub(look_ps).div_ceil((params.poll_ps + look_ps).max(1));
         let waited_ps = look_ps + pauses.saturating_mul(params.poll_ps + look_ps);
@@ -216,9 +279,9 @@ impl EspFlash {
 
     /// One page program of at most `transfer_bytes`.
     fn program(&mut self, address: u64, data: &[u8]) -> Result<(), DriverFault> {
-        self.write_enable()?;
-        self.look();
-        self.transact(self.params.bus.program_clocks(data.len() as u32), data.len());
+        let width = AddressWidth::of(address, 1);
+        let is_usual = data.len() == self.params.transfer_bytes && width == AddressWidth::Bits24;
+        self.command(if is_usual { self.sequences.full_program } else { self.params.program(width, data.len()) })?;
         let busy_ns = self.chip.program(self.ledger.now_ns(), address, data).map_err(DriverFault)?;
         self.wait_idle(busy_ns);
         Ok(())
@@ -237,11 +300,10 @@ impl EspFlash {
         Ok(())
     }
 
-    fn erase_one(&mut self, address: u64, bytes: u64) -> Result<(), DriverFault> {
-        self.write_enable()?;
-        self.look();
-        self.transact(self.params.bus.erase_clocks(), 0);
-        let busy_ns = self.chip.erase(self.ledger.now_ns(), bytes as u32, address).map_err(DriverFault)?;
+    fn erase_one(&mut self, address: u64, bytes: u32) -> Result<(), DriverFault> {
+        let clocks = self.params.bus.erase_clocks(AddressWidth::of(address, 1));
+        self.command(self.params.cost(clocks, 0))?;
+        let busy_ns = self.chip.erase(self.ledger.now_ns(), bytes, address).map_err(DriverFault)?;
         self.wait_idle(busy_ns);
         Ok(())
     }
@@ -252,9 +314,13 @@ impl FlashDriver for EspFlash {
         let mut at = address;
         for chunk in buf.chunks_mut(self.params.read_chunk_bytes) {
             self.take();
+            // `IS_REGION_32BIT`: the width is that of the whole call.
+            let width = AddressWidth::of(at, chunk.len() as u64);
             let mut result = Ok(());
             for piece in chunk.chunks_mut(self.params.transfer_bytes) {
-                self.transact(self.params.bus.read_clocks(piece.len() as u32), piece.len());
+                let is_usual = piece.len() == self.params.transfer_bytes && width == AddressWidth::Bits24;
+                let cost = if is_usual { self.sequences.full_read } else { self.params.read(width, piece.len()) };
+                self.transact(cost);
                 result = self.chip.read(self.ledger.now_ns(), at, piece).map_err(DriverFault);
                 if result.is_err() {
                     break;
@@ -296,12 +362,13 @@ impl FlashDriver for EspFlash {
         while at < end {
             self.yield_if_due();
             self.take();
-            let whole_block = self.params.block_erase && end - at >= BLOCK_BYTES && at.is_multiple_of(BLOCK_BYTES);
+            let block_bytes = u64::from(BLOCK_BYTES);
+            let whole_block = self.params.block_erase && end - at >= block_bytes && at.is_multiple_of(block_bytes);
             let unit = if whole_block { BLOCK_BYTES } else { SECTOR_BYTES };
             let result = self.erase_one(at, unit);
             self.give_back();
             result?;
-            at += unit;
+            at += u64::from(unit);
         }
         Ok(())
     }

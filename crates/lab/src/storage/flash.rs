@@ -23,6 +23,14 @@ fn failed(error: &dyn std::fmt::Display) -> DeviceError {
     DeviceError::Failed(error.to_string())
 }
 
+/// What wear levelling reports, in words for people.
+pub(super) fn reason_of(error: &esp_wl::Error<PartitionFault>) -> String {
+    match error {
+        esp_wl::Error::Flash(fault) => fault.to_string(),
+        other => other.to_string(),
+    }
+}
+
 /// The partition itself.
 pub(super) struct PlainFlash(Partition);
 
@@ -96,17 +104,17 @@ macro_rules! levelled_device {
 
             fn read(&mut self, address: u64, buffer: &mut [u8]) -> Result<(), DeviceError> {
                 let (address, _) = narrow(address, buffer.len() as u64, u64::from(self.0.size_bytes()))?;
-                self.0.read(address, buffer).map_err(|error| failed(&error))
+                self.0.read(address, buffer).map_err(|error| DeviceError::Failed(reason_of(&error)))
             }
 
             fn program(&mut self, address: u64, data: &[u8]) -> Result<(), DeviceError> {
                 let (address, _) = narrow(address, data.len() as u64, u64::from(self.0.size_bytes()))?;
-                self.0.write(address, data).map_err(|error| failed(&error))
+                self.0.write(address, data).map_err(|error| DeviceError::Failed(reason_of(&error)))
             }
 
             fn erase(&mut self, address: u64, bytes: u64) -> Result<(), DeviceError> {
                 let (address, bytes) = narrow(address, bytes, u64::from(self.0.size_bytes()))?;
-                self.0.erase_range(address, bytes).map_err(|error| failed(&error))
+                self.0.erase_range(address, bytes).map_err(|error| DeviceError::Failed(reason_of(&error)))
             }
 
             fn sync(&mut self) -> Result<(), DeviceError> {

@@ -10,6 +10,9 @@ use super::SECTOR_BYTES;
 use crate::driver::{DriverFault, FlashDriver, Memory};
 
 /// Where the application's buffer is at the moment, so that an access can be told to go to it directly.
+///
+/// Addresses are compared inside one call only, while the caller's buffer is borrowed: no other buffer can have them then, and
+/// no result depends on where buffers are.
 #[derive(Debug, Default)]
 pub struct AppBuffer(Cell<(usize, usize)>);
 

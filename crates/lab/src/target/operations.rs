@@ -1,7 +1,7 @@
 //! The runner's operations on a storage.
 
 use flashmark_core::ledger::{Account, Layer};
-use flashmark_core::record::{Doubts, Reached};
+use flashmark_core::record::{Doubts, Reached, WarningCode};
 use flashmark_core::target::{Contents, Fault, FaultKind, Moved, OpenAs, Ownership, Target};
 use flashmark_core::workload::{Erase, Workload};
 use flashmark_embedded_fs::{ErrorKind, FsError, OpenFlags};
@@ -22,6 +22,9 @@ fn fault(error: &FsError) -> Fault {
     };
     Fault { kind, code, message: error.to_string() }
 }
+
+/// No position of a file; what follows has to seek.
+const UNKNOWN_POSITION: u64 = u64::MAX;
 
 const READ_WRITE: OpenFlags =
     OpenFlags { read: true, write: true, create: true, truncate: false, append: false, exclusive: false };
@@ -82,8 +85,10 @@ impl LabTarget {
         Ok(open)
     }
 
-    fn moved_to(&mut self, open: OpenFile, bytes: usize) {
-        self.open = Some(OpenFile { position: open.position + bytes as u64, ..open });
+    /// The position after a call: as it follows from what was moved, or unknown after a failure.
+    fn moved_to(&mut self, open: OpenFile, moved: &Result<usize, FsError>) {
+        let position = moved.as_ref().map_or(UNKNOWN_POSITION, |bytes| open.position + *bytes as u64);
+        self.open = Some(OpenFile { position, ..open });
         self.app.forget();
     }
 
@@ -93,7 +98,7 @@ impl LabTarget {
         self.app.is(buf);
         let Self { store: Store::Files(files), ledger, .. } = self else { return Ok(0) };
         let result = ledger.within(Layer::Metadata, || files.read(open.id, buf));
-        self.moved_to(open, *result.as_ref().unwrap_or(&0));
+        self.moved_to(open, &result);
         result.map_err(|error| fault(&error))
     }
 
@@ -103,9 +108,9 @@ impl LabTarget {
         self.app.is(data);
         let Self { store: Store::Files(files), ledger, .. } = self else { return Ok(0) };
         let result = ledger.within(Layer::Metadata, || files.write(open.id, data));
-        self.moved_to(open, *result.as_ref().unwrap_or(&0));
-        if let Some(bytes) = &mut self.file_bytes {
-            *bytes = (*bytes).max(offset + data.len() as u64);
+        self.moved_to(open, &result);
+        if let (Some(bytes), Ok(written)) = (&mut self.file_bytes, &result) {
+            *bytes = (*bytes).max(offset + *written as u64);
         }
         match result {
             // FatFs tells a full volume by writing less.
@@ -142,6 +147,7 @@ impl Target for LabTarget {
             Store::Raw(_) => raw::read(this, offset, buf),
         })?;
         self.gauge.read_bytes += bytes as u64;
+        self.gauge.repeat_counts |= self.gauge.measuring && bytes > 0;
         Ok(bytes)
     }
 
@@ -151,6 +157,7 @@ impl Target for LabTarget {
             Store::Raw(_) => raw::write(this, offset, data),
         })?;
         self.gauge.write_bytes += bytes as u64;
+        self.gauge.repeat_counts |= self.gauge.measuring && bytes > 0;
         Ok(bytes)
     }
 
@@ -208,7 +215,15 @@ impl Target for LabTarget {
 
     fn write_reaches(&self, synced: bool) -> Reached {
         match self.store {
-            Store::Files(_) if !synced => Reached::Cache,
+            // There is no cache of an operating system: whole sectors go to the flash at once, and what a sync adds is
+            // the file system's record of them. What fits a buffer of the file system stays in it.
+            Store::Files(_) if !synced => {
+                if self.is_programmed() {
+                    Reached::Device
+                } else {
+                    Reached::Cache
+                }
+            }
             _ => Reached::Medium,
         }
     }
@@ -219,12 +234,22 @@ impl Target for LabTarget {
         }
         match self.gauge.warm_up_left.checked_sub(1) {
             Some(left) => self.gauge.warm_up_left = left,
-            None => self.gauge.measuring = true,
+            None => {
+                self.gauge.end_repeat();
+                self.gauge.measuring = true;
+            }
         }
     }
 
-    fn inspect(&mut self, _: &Workload, _: Moved, _: &mut Doubts) -> Result<(), Fault> {
+    fn inspect(&mut self, workload: &Workload, _: Moved, doubts: &mut Doubts) -> Result<(), Fault> {
         self.gauge.measuring = false;
+        // Writing over what was written is what `never` is for.
+        if workload.writes() && workload.erase != Erase::Never && self.stuck_bits() > self.gauge.stuck_before {
+            doubts.add(
+                WarningCode::NotErased,
+                "flash was written that was not erased before: bits that were 0 stayed so, and the data there is wrong",
+            );
+        }
         Ok(())
     }
 }

@@ -4,12 +4,10 @@ use flashmark_core::ledger::Layer;
 use flashmark_core::record::{Doubts, WarningCode};
 use flashmark_core::target::{Fault, FaultKind};
 use flashmark_core::workload::{Erase, Workload};
-use flashmark_embedded_fs::{Device, DeviceError, Purpose};
+use flashmark_embedded_fs::{Device, DeviceError, Geometry, Purpose};
 
 use super::LabTarget;
-use crate::storage::{SECTOR_BYTES, Store};
-
-const SECTOR: u64 = SECTOR_BYTES as u64;
+use crate::storage::Store;
 
 fn fault(error: &DeviceError) -> Fault {
     let kind = match error {
@@ -47,9 +45,9 @@ pub(super) fn read(target: &mut LabTarget, offset: u64, buf: &mut [u8]) -> Resul
 
 /// The sectors that begin inside a write: those that an erase inside the write's time erases. The rest of a first sector
 /// was erased when its beginning was written.
-const fn sectors_begun(offset: u64, bytes: u64) -> (u64, u64) {
-    let first = offset.next_multiple_of(SECTOR);
-    let end = (offset + bytes).next_multiple_of(SECTOR);
+const fn sectors_begun(offset: u64, bytes: u64, sector_bytes: u64) -> (u64, u64) {
+    let first = offset.next_multiple_of(sector_bytes);
+    let end = (offset + bytes).next_multiple_of(sector_bytes);
     (first, end.saturating_sub(first))
 }
 
@@ -57,7 +55,7 @@ pub(super) fn write(target: &mut LabTarget, offset: u64, data: &[u8]) -> Result<
     let erases_inside = target.erase == Erase::Inside;
     target.app.is(data);
     access(target, |device| {
-        let (first, bytes) = sectors_begun(offset, data.len() as u64);
+        let (first, bytes) = sectors_begun(offset, data.len() as u64, u64::from(device.geometry().erase_bytes));
         if erases_inside && bytes > 0 {
             device.erase(first, bytes)?;
         }
@@ -69,9 +67,9 @@ pub(super) fn write(target: &mut LabTarget, offset: u64, data: &[u8]) -> Result<
 /// Erases what the workload is about to write, outside the time.
 pub(super) fn erase_region(target: &mut LabTarget, workload: &Workload, doubts: &mut Doubts) {
     let Some(device) = device(target) else { return };
-    let size_bytes = device.geometry().size_bytes;
+    let Geometry { size_bytes, erase_bytes, .. } = device.geometry();
     let wanted = workload.file_bytes.or(workload.size_bytes).unwrap_or(size_bytes);
-    let bytes = wanted.min(size_bytes).next_multiple_of(SECTOR).min(size_bytes);
+    let bytes = wanted.min(size_bytes).next_multiple_of(u64::from(erase_bytes)).min(size_bytes);
     if let Err(error) = device.erase(0, bytes) {
         doubts.add(WarningCode::Skipped, format!("the flash could not be erased before a repeat: {error}"));
     }
@@ -83,10 +81,12 @@ mod tests {
 
     #[test]
     fn a_sector_is_erased_when_its_beginning_is_written() {
-        assert_eq!(sectors_begun(0, 65_536), (0, 65_536));
-        assert_eq!(sectors_begun(0, 256), (0, 4096));
-        assert_eq!(sectors_begun(256, 256), (4096, 0));
-        assert_eq!(sectors_begun(4000, 200), (4096, 4096));
-        assert_eq!(sectors_begun(8192, 5000), (8192, 8192));
+        let begun = |offset, bytes| sectors_begun(offset, bytes, 4096);
+        assert_eq!(begun(0, 65_536), (0, 65_536));
+        assert_eq!(begun(0, 256), (0, 4096));
+        assert_eq!(begun(256, 256), (4096, 0));
+        assert_eq!(begun(4000, 200), (4096, 4096));
+        assert_eq!(begun(8192, 5000), (8192, 8192));
+        assert_eq!(sectors_begun(512, 600, 512), (512, 1024));
     }
 }

@@ -3,15 +3,10 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "test helpers stop a test by panicking")]
 
 use flashmark_core::record::{Form, Outcome};
-use flashmark_core::runner::{Meters, Observer, Runner, buffer_bytes};
 use flashmark_core::simulation::Simulation;
 use flashmark_core::workload::Workload;
-use flashmark_lab::{Board, LabTarget};
+use flashmark_lab::{Bench, Board, LabTarget};
 use flashmark_suite::{Settings, Suite};
-
-pub struct Quiet;
-
-impl Observer for Quiet {}
 
 /// What one workload gave.
 #[derive(Debug, PartialEq, Eq)]
@@ -38,11 +33,7 @@ pub fn board(name: &str, settings: &[(&str, &str)]) -> Board {
 }
 
 pub fn run_one(target: &mut LabTarget, workload: &Workload) -> Row {
-    target.begin(workload);
-    let mut buf = vec![0; buffer_bytes(workload).max(1 << 16)];
-    let mut meters = Meters::new();
-    let clock = target.clock();
-    let outcome = Runner::new(&*clock, &mut buf, &mut meters).run(workload, target, &mut Quiet);
+    let outcome = Bench::new().run(workload, target, &mut ()).unwrap();
     Row { name: workload.name.clone(), outcome, simulation: target.simulation() }
 }
 

@@ -13,7 +13,7 @@ use crate::notes::{Note, Weight, notes};
 use crate::rows::{Place, Row, rows};
 use crate::sparkline::{Range, STEPS};
 use crate::targets::{Group, runs};
-use crate::terminal::{Paint, align, empty_grid, natural_width, paragraph, squeeze};
+use crate::terminal::{Paint, align, empty_grid, natural_width, paragraph, parts, squeeze};
 use crate::views;
 
 /// The format.
@@ -41,7 +41,9 @@ impl Format for Table {
             writeln!(out, "no records")?;
             return Ok(());
         }
-        let range = Range::over(records.iter().flat_map(|record| record.outcome.ops.iter().map(|op| &op.histogram)));
+        let shown = records.iter().flat_map(rows).filter_map(|row| row.stats);
+        let timed = shown.filter(|stats| stats.count > 0).map(|stats| (stats.latency_ns.min, stats.latency_ns.max));
+        let range = Range::over(timed);
         for (nth, run) in runs(records).iter().enumerate() {
             if nth > 0 {
                 writeln!(out)?;
@@ -49,8 +51,7 @@ impl Format for Table {
             paragraph(out, style, "", &run.headline(), None)?;
             for group in &run.groups {
                 writeln!(out)?;
-                let title = format!("{} · {}", group.name(), group.describe());
-                paragraph(out, style, "", &title, Some(Paint::Bold))?;
+                title(out, style, group)?;
                 if let Some(phases) = group.phases() {
                     paragraph(out, style, "  ", &phases, None)?;
                 }
@@ -88,6 +89,16 @@ impl Format for Table {
             paragraph(out, style, "", &legend, Some(Paint::Dim))?;
         }
         Ok(())
+    }
+}
+
+/// What the target is. The parts of a simulated board are many, and are kept whole.
+fn title(out: &mut dyn io::Write, style: &Style, group: &Group<'_>) -> io::Result<()> {
+    let title = format!("{} · {}", group.name(), group.describe());
+    if group.is_simulated() {
+        parts(out, style, &title, Paint::Bold)
+    } else {
+        paragraph(out, style, "", &title, Some(Paint::Bold))
     }
 }
 
@@ -185,7 +196,7 @@ fn stall_cell(row: &Row<'_>) -> Cell {
 
 fn spark(row: &Row<'_>, range: Option<Range>) -> String {
     match (row.stats, range) {
-        (Some(stats), Some(range)) => range.line(&stats.histogram),
+        (Some(stats), Some(range)) => range.line(&stats.histogram.histogram()),
         _ => " ".repeat(STEPS),
     }
 }
@@ -201,6 +212,8 @@ fn remark(out: &mut dyn io::Write, style: &Style, note: &Note) -> io::Result<()>
 
 #[cfg(test)]
 mod tests {
+    use flashmark_core::record::OpKind;
+
     use super::super::tests::shown;
     use super::*;
     use crate::figures::RateUnit;
@@ -289,6 +302,45 @@ mod tests {
         insta::assert_snapshot!("table_views", table(&samples::simulated::on_fatfs(), &style));
         let text = table(&[samples::full()], &style);
         assert!(text.contains("simulated boards only"), "{text}");
+    }
+
+    #[test]
+    fn the_parts_of_a_board_are_not_torn() {
+        let mut records = samples::simulated::on_fatfs();
+        records[0].environment.system = Some("classic ESP32 at 160 MHz, cached flash (the published run)".into());
+        records[0].environment.cpu_model = Some("esp32 at 160 MHz".into());
+        let title = |width| {
+            let text = table(&records[..1], &Style { width, ..Style::default() });
+            let lines = text.lines().skip_while(|line| !line.starts_with("lab:"));
+            lines.take_while(|line| !line.contains("getting ready")).map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            title(Some(80)),
+            [
+                "lab:esp32/fatfs,fatfs.cluster=4k,chip=w25q32jv · simulated board",
+                "  · classic ESP32 at 160 MHz, cached flash (the published run) · SPI FATFS",
+                "  · cluster=4k sector=4096 fats=2 · W25Q32JV 4.19 MB",
+            ]
+        );
+        // A part that has no room is torn after all.
+        for line in title(Some(40)).iter().skip(1) {
+            assert!(line.chars().count() <= 40, "{line}");
+        }
+        assert_eq!(title(None).len(), 1);
+    }
+
+    /// Raw flash has nothing to open, to close or to sync, and that is not measured either.
+    #[test]
+    fn rows_that_took_no_time_change_nothing() {
+        let plain = samples::simulated::esp_idf_raw(flashmark_core::record::Form::Compat);
+        let mut with = plain.clone();
+        for record in &mut with {
+            let nothing = samples::outcome(&[(OpKind::Open, 0, &[0, 0]), (OpKind::Sync, 0, &[0, 0])]);
+            record.outcome.ops.extend(nothing.ops);
+        }
+        for style in [Style::default(), Style { width: Some(80), ..Style::default() }] {
+            assert_eq!(table(&with, &style), table(&plain, &style));
+        }
     }
 
     #[test]

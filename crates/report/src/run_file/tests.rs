@@ -41,6 +41,32 @@ fn what_is_appended_is_read_back() {
 }
 
 #[test]
+fn many_are_appended_as_one_after_the_other() {
+    let records = samples::mixed_bag();
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("run.jsonl");
+    let mut run = RunFile::create(&path).unwrap();
+    run.append_all(&[]).unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"");
+    run.append_all(&records[..4]).unwrap();
+    run.append(&records[4]).unwrap();
+    run.append_all(&records[5..]).unwrap();
+    assert_eq!(fs::read(&path).unwrap(), lines(&records));
+    drop(run);
+
+    // Behind a torn line, and behind one without its newline.
+    for lost in [1, 100] {
+        let content = lines(&records[..2]);
+        let (_dir, path) = in_a_file(&content[..content.len() - lost]);
+        let (mut run, found, _) = RunFile::resume(&path).unwrap();
+        run.append_all(&[]).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), &content[..content.len() - lost]);
+        run.append_all(&records[found.len()..]).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), lines(&records), "{lost}");
+    }
+}
+
+#[test]
 fn a_file_with_content_is_not_overwritten() {
     let (_dir, path) = in_a_file(b"precious\n");
     let message = RunFile::create(&path).unwrap_err().to_string();
@@ -397,8 +423,10 @@ proptest! {
         }
         let (mut run, resumed, _) = RunFile::resume(&path).map_err(|e| TestCaseError::fail(e.to_string()))?;
         prop_assert_eq!(fs::read(&path)?, &content[..cut]);
-        for record in &records[resumed.len()..] {
-            run.append(record).map_err(|e| TestCaseError::fail(e.to_string()))?;
+        // One, and all that follow at once.
+        let (one, others) = records[resumed.len()..].split_at((records.len() - resumed.len()).min(1));
+        for records in [one, others] {
+            run.append_all(records).map_err(|e| TestCaseError::fail(e.to_string()))?;
         }
         let resumed_all = resumed.len() == records.len();
         prop_assert_eq!(fs::read(&path)?, if resumed_all { &content[..cut] } else { &content[..] });

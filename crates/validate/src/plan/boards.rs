@@ -87,9 +87,9 @@ impl Boards {
         let squeezed = |text: &str| text.to_lowercase().replace(' ', "");
         let (mode, clock) = (squeezed(set("bus.mode")?), squeezed(set("bus.clock")?));
         let bus = squeezed(&row.bus);
-        let row_mode = ["qio", "qout", "dio", "dout", "fast", "slow"].into_iter().find(|mode| bus.starts_with(mode))?;
-        let row_clock = bus.strip_prefix(row_mode).filter(|clock| clock.ends_with("mhz"));
-        if row_mode == mode && row_clock.is_none_or(|row_clock| row_clock == clock) {
+        let row_mode = flashmark_lab::bus::MODES.iter().find(|mode| bus.starts_with(**mode))?;
+        let row_clock = bus.strip_prefix(*row_mode).filter(|clock| clock.ends_with("mhz"));
+        if *row_mode == mode && row_clock.is_none_or(|row_clock| row_clock == clock) {
             return None;
         }
         self.mismatches.push(told);

@@ -57,8 +57,24 @@ impl Queue {
         self.moved.notify_all();
     }
 
+    /// Closes the queue when a thread ends by a panic: nobody would wait for what it was to do in vain.
+    pub const fn guard(&self) -> Guard<'_> {
+        Guard(self)
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// See [`Queue::guard`].
+pub struct Guard<'q>(&'q Queue);
+
+impl Drop for Guard<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.close();
+        }
     }
 }
 
@@ -84,6 +100,20 @@ mod tests {
         let queue = Queue::new(5, 1, Interrupt);
         assert_eq!(queue.next(), Some(0));
         queue.close();
+        assert_eq!(queue.next(), None);
+    }
+
+    #[test]
+    fn a_thread_that_panics_keeps_nobody_waiting() {
+        let queue = Queue::new(5, 1, Interrupt);
+        let panicked = std::thread::scope(|scope| {
+            let thread = scope.spawn(|| {
+                let _guard = queue.guard();
+                assert_eq!(queue.next(), Some(1), "0 is first");
+            });
+            thread.join().is_err()
+        });
+        assert!(panicked);
         assert_eq!(queue.next(), None);
     }
 }

@@ -2,11 +2,11 @@
 
 use flashmark_core::environment::Environment;
 use flashmark_core::record::{Outcome, Record, SCHEMA, Status, TargetInfo, TargetKind};
-use flashmark_core::runner::{Meters, Observer, Runner, buffer_bytes};
+use flashmark_core::runner::Observer;
 use flashmark_core::simulation::Simulation;
 use flashmark_core::target::{Fault, FaultKind};
 use flashmark_core::workload::Workload;
-use flashmark_lab::{BUFFER_BYTES, LabTarget};
+use flashmark_lab::{Bench, LabTarget};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
@@ -25,13 +25,13 @@ pub fn measure(
     mut keep: impl FnMut(Record) -> bool,
 ) -> Ended {
     let Place::Lab(place) = &seat.place else { return Ended::Early };
-    let mut bench = Bench { plan, seat, place, meters: Meters::boxed(), buffer: Vec::new() };
-    let mut target = match bench.open() {
+    let mut turn = Turn { plan, seat, place, bench: Bench::new() };
+    let mut target = match turn.open() {
         Ok(target) => target,
         Err(why) => {
             for (index, workload) in seat.steps() {
                 let result = Result { outcome: skipped(why.clone()), ..Result::default() };
-                if !keep(bench.record(index, workload, result)) {
+                if !keep(turn.record(index, workload, result)) {
                     return Ended::Early;
                 }
             }
@@ -42,8 +42,8 @@ pub fn measure(
         if interrupt.is_set() {
             return Ended::Early;
         }
-        let result = bench.run(workload, &mut target, interrupt);
-        if result.outcome.status == Status::Interrupted || !keep(bench.record(index, workload, result)) {
+        let result = turn.run(workload, &mut target, interrupt);
+        if result.outcome.status == Status::Interrupted || !keep(turn.record(index, workload, result)) {
             return Ended::Early;
         }
     }
@@ -61,12 +61,12 @@ pub enum Ended {
     Early,
 }
 
-struct Bench<'a> {
+/// A target's turn.
+struct Turn<'a> {
     plan: &'a Plan,
     seat: &'a Seat,
     place: &'a lab::Place,
-    meters: Box<Meters>,
-    buffer: Vec<u8>,
+    bench: Bench,
 }
 
 /// What becomes a record.
@@ -85,7 +85,7 @@ impl Default for Result {
     }
 }
 
-impl Bench<'_> {
+impl Turn<'_> {
     /// The target, or why it cannot be and is left out.
     fn open(&self) -> std::result::Result<LabTarget, String> {
         let board = self.place.board().map_err(|error| format!("no such board can be: {error}"))?;
@@ -96,28 +96,18 @@ impl Bench<'_> {
     fn run(&mut self, workload: &Workload, target: &mut LabTarget, interrupt: Interrupt) -> Result {
         let mut result =
             Result { label: Some(target.label()), environment: target.environment().clone(), ..Result::default() };
-        if let Err(fault) = target.check(workload).and_then(|_| self.make_room(workload)) {
-            result.outcome = did_not_start(fault);
-            return result;
+        let fits = target.check(workload).and_then(|fit| {
+            self.plan.fits(self.seat.name(), fit).map_err(|error| Fault::new(FaultKind::Unsupported, error.to_string()))
+        });
+        match fits.and_then(|()| self.bench.run(workload, target, &mut Stop(interrupt))) {
+            Ok(outcome) => {
+                result.started_at_ns = target.started_at_ns();
+                result.outcome = outcome;
+                result.simulation = Some(target.simulation());
+            }
+            Err(fault) => result.outcome = did_not_start(fault),
         }
-        target.begin(workload);
-        result.started_at_ns = target.started_at_ns();
-        let clock = target.clock();
-        let buffer = self.buffer.get_mut(..buffer_bytes(workload).max(BUFFER_BYTES)).unwrap_or_default();
-        result.outcome = Runner::new(&*clock, buffer, &mut self.meters).run(workload, target, &mut Stop(interrupt));
-        result.simulation = Some(target.simulation());
         result
-    }
-
-    fn make_room(&mut self, workload: &Workload) -> std::result::Result<(), Fault> {
-        let needed = buffer_bytes(workload).max(BUFFER_BYTES);
-        let more = needed.saturating_sub(self.buffer.len());
-        self.buffer.try_reserve_exact(more).map_err(|_| {
-            let message = format!("there is no memory for a buffer of {needed} bytes: make block smaller");
-            Fault::new(FaultKind::Unsupported, message)
-        })?;
-        self.buffer.resize(self.buffer.len() + more, 0);
-        Ok(())
     }
 
     fn record(&self, index: u32, workload: &Workload, result: Result) -> Record {

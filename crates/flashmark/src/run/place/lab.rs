@@ -48,14 +48,14 @@ impl Place {
         &self.storage
     }
 
-    /// The same for all places whose [`Place::profile`] is one.
-    pub fn base_id(&self) -> usize {
-        Arc::as_ptr(&self.base).addr()
+    /// The board without what is swept; places of one name share it.
+    pub const fn base(&self) -> &Arc<Board> {
+        &self.base
     }
 
-    /// Everything that makes the board what it is but for what the name tells, a line for each.
-    pub fn profile(&self) -> Vec<String> {
-        self.base.settings().into_iter().map(|setting| format!("{}={}", setting.key, setting.value)).collect()
+    /// The chip that is swept to, if chips are swept: its numbers are no part of the target's name.
+    pub fn swept_chip(&self) -> Option<&str> {
+        self.swept.iter().find(|(key, _)| key == "chip").map(|(_, chip)| chip.as_str())
     }
 }
 
@@ -122,7 +122,8 @@ pub fn places(name: &str, asked: &Asked) -> anyhow::Result<Places> {
     let mut places = Vec::new();
     for storage in storages {
         let whole = TargetName { storage: Some(storage.clone()), ..target.clone() };
-        let shows = shows(&base, &storage).with_context(|| whole.to_string())?;
+        base.check().with_context(|| whole.to_string())?;
+        let shows = base.shows(&storage);
         for combination in combinations(&asked.board_sweeps) {
             let swept: Vec<(String, String)> =
                 combination.into_iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
@@ -144,11 +145,4 @@ fn last_of_each(settings: Vec<(String, String)>) -> Vec<(String, String)> {
         }
         kept
     })
-}
-
-/// What a storage shows, which its file system knows.
-fn shows(board: &Board, storage: &str) -> anyhow::Result<(Access, Medium)> {
-    board.check()?;
-    let target = LabTarget::open(board, storage, None)?;
-    Ok((target.access(), target.medium()))
 }
