@@ -11,6 +11,8 @@
 
 use alloc::format;
 use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// Why a size or a time was refused; the text says what would be taken.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -157,10 +159,56 @@ pub fn format_ns(ns: u64) -> String {
     format!("{ns}ns")
 }
 
+/// The most values that a range stands for.
+pub const RANGE_MAX: u64 = 1_000_000;
+
+/// The values of a list such as `4k,16k`, `1..5` or `dio,qio`: parted at commas, with ranges written out.
+///
+/// `A..B` is every whole number from A to B (`1..4`), or, where both have the same unit, A and its doubles up to B
+/// (`4k..64k`). What is no range stands for itself. A range of more than [`RANGE_MAX`] values, or none, does, too.
+#[must_use]
+pub fn value_list(text: &str) -> Vec<String> {
+    text.split(',').map(str::trim).flat_map(|value| range(value).unwrap_or_else(|| vec![value.into()])).collect()
+}
+
+fn range(value: &str) -> Option<Vec<String>> {
+    let (first, last) = value.split_once("..")?;
+    let at = |text: &str| text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (first, first_unit) = first.split_at(at(first));
+    let (last, last_unit) = last.split_at(at(last));
+    let (first, last): (u64, u64) = (first.parse().ok()?, last.parse().ok()?);
+    if first_unit != last_unit || first > last {
+        return None;
+    }
+    if first_unit.is_empty() {
+        let count = (last - first).checked_add(1).filter(|count| *count <= RANGE_MAX)?;
+        return Some((0..count).map(|nth| format!("{}", first + nth)).collect());
+    }
+    let is_unit = first_unit.bytes().all(|byte| byte.is_ascii_alphabetic());
+    if first == 0 || !is_unit {
+        return None;
+    }
+    let doubles = core::iter::successors(Some(first), |value| value.checked_mul(2)).take_while(|value| *value <= last);
+    Some(doubles.map(|value| format!("{value}{first_unit}")).collect())
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ranges_are_written_out() {
+        let list = |text| value_list(text).join(" ");
+        assert_eq!(list("4k, 16k"), "4k 16k");
+        assert_eq!(list("1..4,9"), "1 2 3 4 9");
+        assert_eq!(list("4k..64k"), "4k 8k 16k 32k 64k");
+        assert_eq!(list("3MHz..20MHz"), "3MHz 6MHz 12MHz");
+        // What is no range is a value.
+        for text in ["4..1", "1..", "..", "4k..64m", "0k..4k", "./a..b", "1..99999999"] {
+            assert_eq!(list(text), text);
+        }
+    }
     use proptest::prelude::*;
 
     #[test]

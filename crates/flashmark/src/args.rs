@@ -116,7 +116,7 @@ pub struct RunArgs {
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
 
-    /// Run with each of these values of a key; several --sweep multiply
+    /// Run with each of these values of a key (1..50 counts, 4k..64k doubles); several --sweep multiply
     #[arg(long, value_name = "KEY=VALUE,VALUE...")]
     pub sweep: Vec<Sweep>,
 

@@ -30,6 +30,8 @@ pub(crate) struct Job {
     pub(crate) board: Board,
     pub(crate) storage: String,
     pub(crate) workloads: Vec<Workload>,
+    /// Whether the workloads are made from rows, and not from a suite.
+    is_of_rows: bool,
     /// What it was made for, so that phases find it.
     origin: Origin,
 }

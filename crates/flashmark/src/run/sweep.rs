@@ -1,7 +1,10 @@
 //! Sweeps: several values of a key, each combination of them a run of its own.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::str::FromStr;
+
+use flashmark_core::units::value_list;
 
 /// The most targets that a run takes.
 pub const TARGETS_MAX: usize = 100_000;
@@ -13,6 +16,8 @@ pub struct Sweep {
     pub key: String,
     /// At least one, no two alike.
     pub values: Vec<String>,
+    /// The values as they were given, which may be ranges.
+    list: String,
 }
 
 /// What is no sweep.
@@ -39,22 +44,24 @@ impl FromStr for Sweep {
             return Err(SweepError::NotASweep);
         }
         let mut values: Vec<String> = Vec::new();
-        for value in list.split(',').map(str::trim) {
+        let mut seen = HashSet::new();
+        for value in value_list(list) {
             if value.is_empty() {
                 return Err(SweepError::NoValue);
             }
-            if values.iter().any(|known| known == value) {
-                return Err(SweepError::Twice(value.to_owned()));
+            if !seen.insert(value.clone()) {
+                return Err(SweepError::Twice(value));
             }
-            values.push(value.to_owned());
+            values.push(value);
         }
-        Ok(Self { key: key.to_owned(), values })
+        let list = list.split(',').map(str::trim).collect::<Vec<_>>().join(",");
+        Ok(Self { key: key.to_owned(), values, list })
     }
 }
 
 impl fmt::Display for Sweep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}={}", self.key, self.values.join(","))
+        write!(f, "{}={}", self.key, self.list)
     }
 }
 
@@ -87,6 +94,8 @@ mod tests {
         assert_eq!(combination_count(&sweeps), 6);
         assert_eq!(combinations(&[]), [vec![]]);
         assert_eq!(sweeps[0].to_string(), "fatfs.cluster=4k,16k");
+        let range = sweep("board.seed=1..3");
+        assert_eq!((range.values.len(), range.to_string().as_str()), (3, "board.seed=1..3"));
     }
 
     #[test]

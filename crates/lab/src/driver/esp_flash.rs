@@ -248,7 +248,8 @@ impl EspFlash {
             return;
         }
         let now_us = self.now_us();
-        let pause_us = self.params.yield_ticks.saturating_mul(self.rtos.tick_ns()) / 1000;
+        // `CONFIG_SPI_FLASH_ERASE_YIELD_TICKS * portTICK_PERIOD_MS * 1000`, where a tick's period is whole milliseconds.
+        let pause_us = self.params.yield_ticks * (1000 / self.params.tick_hz) * 1000;
         if now_us - self.released_us >= pause_us {
             self.acquired_us = now_us;
         } else if now_us - self.acquired_us >= self.params.yield_after_us {

@@ -8,6 +8,7 @@
 use std::collections::{HashMap, HashSet};
 
 use flashmark_core::record::Record;
+use flashmark_core::units::value_list;
 
 use super::columns::Named;
 
@@ -23,7 +24,7 @@ pub(super) struct Swept<'a> {
 
 struct Sweep<'a> {
     key: &'a str,
-    values: Vec<&'a str>,
+    values: Vec<String>,
 }
 
 impl<'a> Swept<'a> {
@@ -91,12 +92,12 @@ impl<'a> Swept<'a> {
     }
 
     /// The value of a key that the record in this place ran with.
-    pub(super) fn value(&self, nth: usize, key: &str) -> Option<&'a str> {
+    pub(super) fn value(&self, nth: usize, key: &str) -> Option<&str> {
         let (run, combination) = self.places.get(nth)?;
         let (sweeps, mut rest) = (self.runs.get(run)?, (*combination)?);
         for sweep in sweeps.iter().rev() {
             if sweep.key == key {
-                return sweep.values.get(rest % sweep.values.len()).copied();
+                return sweep.values.get(rest % sweep.values.len()).map(String::as_str);
             }
             rest /= sweep.values.len();
         }
@@ -104,7 +105,7 @@ impl<'a> Swept<'a> {
     }
 
     /// All values that the record in this place ran with.
-    pub(super) fn values(&self, nth: usize) -> Vec<Option<&'a str>> {
+    pub(super) fn values(&self, nth: usize) -> Vec<Option<&str>> {
         let sweeps = self.places.get(nth).and_then(|(run, _)| self.runs.get(run));
         sweeps.into_iter().flatten().map(|sweep| self.value(nth, sweep.key)).collect()
     }
@@ -116,7 +117,7 @@ fn sweeps<'a>(records: &[&'a Record]) -> HashMap<&'a str, Vec<Sweep<'a>>> {
     for record in records.iter().filter(|record| !record.run.settings.is_empty()) {
         runs.entry(&record.run.id).or_insert_with(|| {
             let told = record.run.settings.iter().filter_map(|setting| setting.strip_prefix(SWEEP)?.split_once('='));
-            told.map(|(key, values)| Sweep { key, values: values.split(',').collect() }).collect()
+            told.map(|(key, values)| Sweep { key, values: value_list(values) }).collect()
         });
     }
     for record in records {

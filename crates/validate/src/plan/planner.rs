@@ -180,7 +180,13 @@ impl<'a> Planner<'a> {
         let Ok((access, medium)) = self.boards.shows(row, table, &board, storage)? else { return Ok(None) };
         let mut workloads = suites::expand(suite, row, tries, size)?;
         workloads.retain(|workload| workload.is_for(access, medium));
-        self.jobs.push(Job { board, storage: storage.to_owned(), workloads, origin: self.origin(at) });
+        self.jobs.push(Job {
+            board,
+            storage: storage.to_owned(),
+            workloads,
+            is_of_rows: false,
+            origin: self.origin(at),
+        });
         Ok(Some(self.jobs.len() - 1))
     }
 
@@ -216,7 +222,7 @@ impl<'a> Planner<'a> {
             self.messages.push(message);
         }
         let is_its = |job: &Job| {
-            job.workloads.iter().all(|workload| workload.name.starts_with(&format!("{}:", row.table)))
+            job.is_of_rows
                 && (job.origin.table, &job.origin.board, &job.storage) == (origin.table, &origin.board, &ready.storage)
         };
         let index = match self.jobs.iter().position(is_its) {
@@ -226,6 +232,7 @@ impl<'a> Planner<'a> {
                     board: ready.board,
                     storage: ready.storage,
                     workloads: Vec::new(),
+                    is_of_rows: true,
                     origin: Origin { sets: Vec::new(), ..origin.clone() },
                 });
                 self.jobs.len() - 1
