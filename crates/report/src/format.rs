@@ -12,7 +12,7 @@ use crate::figures::RateUnit;
 mod csv;
 mod esp_idf;
 mod json;
-mod markdown;
+pub mod markdown;
 mod sd_bench;
 mod sdfat;
 mod table;

@@ -140,7 +140,8 @@ fn name(row: &Row<'_>) -> String {
 }
 
 /// Text that Markdown takes as it is (CommonMark 2.4: a backslash before punctuation).
-fn escaped(text: &str) -> String {
+#[must_use]
+pub fn escaped(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
         if matches!(c, '\\' | '|' | '`' | '*' | '_' | '<' | '>' | '[' | ']' | '#' | '~' | '&') {

@@ -1,5 +1,6 @@
 //! Markdown: a GitHub table for each table and board, then what it comes to as a list.
 
+use flashmark_report::format::markdown::escaped;
 use std::io;
 
 use super::words;
@@ -16,16 +17,4 @@ pub(super) fn write(report: &Report, out: &mut dyn io::Write) -> io::Result<()> 
         writeln!(out)?;
     }
     words::remarks(report).iter().try_for_each(|line| writeln!(out, "* {}", escaped(line)))
-}
-
-/// Text that Markdown takes as it is (CommonMark 2.4: a backslash before punctuation).
-fn escaped(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for c in text.chars() {
-        if matches!(c, '\\' | '|' | '`' | '*' | '_' | '<' | '>' | '[' | ']' | '#' | '~' | '&') {
-            shown.push('\\');
-        }
-        shown.push(c);
-    }
-    shown
 }
