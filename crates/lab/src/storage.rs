@@ -7,7 +7,7 @@ mod accounted;
 mod flash;
 mod partition;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use esp_wl::{Config, SmallSectorMode, SmallSectors, WearLevelling};
@@ -105,6 +105,8 @@ pub(crate) struct Parts<'a> {
     pub(crate) ledger: &'a Rc<Ledger>,
     pub(crate) driver: &'a Rc<RefCell<Box<dyn FlashDriver>>>,
     pub(crate) app: &'a Rc<AppBuffer>,
+    /// Counts the bytes of files' data that are programmed.
+    pub(crate) data_bytes: &'a Rc<Cell<u64>>,
     /// Whether the flash holds an image that must be mounted as it is.
     pub(crate) keep: bool,
 }
@@ -209,7 +211,8 @@ impl Parts<'_> {
         let mut phases = Phases { ledger: self.ledger, phases: Vec::new() };
         let costs = Costs::of(self.board, storage)?;
         let device = self.device(storage, &mut phases)?;
-        let device: Box<dyn Device> = Box::new(Accounted::new(device, costs, Rc::clone(self.ledger)));
+        let device: Box<dyn Device> =
+            Box::new(Accounted::new(device, costs, Rc::clone(self.ledger), Rc::clone(self.data_bytes)));
         let Some(entry) = entry(storage) else { return Ok((Store::Raw(device), phases.phases)) };
         let refused = |what| move |error| LabError::FileSystem { storage: storage.to_owned(), what, error };
         let options = options(self.board, entry)?;

@@ -4,7 +4,7 @@ mod operations;
 mod raw;
 mod wear;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use flashmark_chips::nor;
@@ -29,6 +29,8 @@ pub struct LabTarget {
     ledger: Rc<Ledger>,
     driver: Rc<RefCell<Box<dyn FlashDriver>>>,
     app: Rc<AppBuffer>,
+    /// Bytes of files' data that were programmed since power-on.
+    data_bytes: Rc<Cell<u64>>,
     store: Store,
     label: String,
     environment: Environment,
@@ -70,6 +72,9 @@ struct Gauge {
     repeat_spent: Spent,
     repeat_work: DeviceWork,
     repeat_counts: bool,
+    /// Data written in measured calls, and data programmed in them.
+    data_written_bytes: u64,
+    data_programmed_bytes: u64,
     /// Bits that stayed 0 though they were written as 1, at the start of the workload.
     stuck_before: u64,
     read_bytes: u64,
@@ -128,7 +133,15 @@ impl LabTarget {
         }
         let driver = Rc::new(RefCell::new(driver));
         let app = Rc::new(AppBuffer::default());
-        let parts = Parts { board, ledger: &ledger, driver: &driver, app: &app, keep: image.is_some() };
+        let data_bytes = Rc::new(Cell::new(0));
+        let parts = Parts {
+            board,
+            ledger: &ledger,
+            driver: &driver,
+            app: &app,
+            data_bytes: &data_bytes,
+            keep: image.is_some(),
+        };
         let (store, phases) = parts.ready(storage)?;
         let mut environment = environment(board, storage, driver.borrow().chip().profile(), size_bytes)?;
         if let Some(file_system) = environment.file_system.as_mut().filter(|_| image.is_some()) {
@@ -147,6 +160,7 @@ impl LabTarget {
             phases,
             erase: Erase::Inside,
             gauge: Gauge::default(),
+            data_bytes,
             ledger,
             driver,
             app,
@@ -175,10 +189,9 @@ impl LabTarget {
         }
     }
 
-    /// Whether most of what was written since the workload began has been programmed, and not kept in buffers.
-    fn is_programmed(&self) -> bool {
-        let programmed = self.device_work().since(&self.gauge.work_before).program_bytes;
-        programmed >= self.gauge.write_bytes / 2
+    /// Whether most of the data that was written in the measured time was programmed in it, and not kept in buffers.
+    const fn is_programmed(&self) -> bool {
+        self.gauge.data_programmed_bytes >= self.gauge.data_written_bytes / 2 + self.gauge.data_written_bytes % 2
     }
 
     /// Its medium.
@@ -324,8 +337,9 @@ impl LabTarget {
         if !self.gauge.measuring {
             return work(self);
         }
-        let (spent, done) = (self.ledger.spent(), self.device_work());
+        let (spent, done, programmed) = (self.ledger.spent(), self.device_work(), self.data_bytes.get());
         let result = work(self);
+        self.gauge.data_programmed_bytes += self.data_bytes.get() - programmed;
         self.gauge.repeat_spent.merge(&self.ledger.spent().since(&spent));
         self.gauge.repeat_work.add(&self.device_work().since(&done));
         result

@@ -131,10 +131,16 @@ fn profiles_build_on_each_other_but_not_in_circles() {
     write("b.toml", "name = \"b\"\nbase = \"a.toml\"\n");
     write("c.toml", "name = \"c\"\nbase = \"esp32\"\n[fatfs]\ncluster = \"4k\"\n");
     write("d.toml", "name = \"d\"\nbase = \"c.toml\"\n");
+    let chip = flashmark_chips::nor::profiles::built_in().iter().find(|chip| chip.name == "w25q32jv").unwrap();
+    write("chip.toml", &chip.text.replace("\"W25Q32JV\"", "\"mine\""));
+    write("e.toml", "name = \"e\"\nbase = \"d.toml\"\nchip = \"./chip.toml\"\n");
     let path = |name: &str| directory.join(name).display().to_string();
     let circle = Board::load(&path("a.toml")).unwrap_err().to_string();
     let derived = Board::load(&path("d.toml")).map(|board| board.settings());
+    // A chip's path is relative to the profile that names it.
+    let own_chip = Board::load(&path("e.toml")).and_then(|board| board.check());
     std::fs::remove_dir_all(&directory).unwrap();
+    own_chip.unwrap();
     assert!(circle.contains("circle"), "{circle}");
     let derived = derived.unwrap();
     let cluster = derived.iter().find(|setting| setting.key == "fatfs.cluster").unwrap();

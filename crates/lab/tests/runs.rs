@@ -201,3 +201,30 @@ fn what_is_not_erased_is_told() {
     let fault = target.check(&workload).unwrap_err();
     assert!(fault.message.contains("random-once"), "{fault}");
 }
+
+/// A write that stays in a buffer of the file system is not one that the flash took.
+#[test]
+fn what_stays_in_buffers_is_told() {
+    use flashmark_core::record::Reached;
+    for (storage, block, size, file, reached) in [
+        ("fatfs", 65_536, 65_536, "new", Reached::Device),
+        ("fatfs", 255, 255, "new", Reached::Cache),
+        ("littlefs", 65_536, 65_536, "new", Reached::Device),
+        ("littlefs", 64, 64, "new", Reached::Cache),
+        ("littlefs", 1, 300, "new", Reached::Cache),
+        ("littlefs", 64, 64, "existing", Reached::Cache),
+        ("fatfs", 64, 64, "existing", Reached::Cache),
+        ("fatfs", 1, 300, "new", Reached::Cache),
+    ] {
+        let mut target = LabTarget::open(&board("esp32", &[]), storage, None).unwrap();
+        let mut workload = flashmark_core::workload::Workload::named("write");
+        workload.read_percent = 0;
+        workload.block_bytes = block;
+        workload.file_bytes = Some(size);
+        if file == "new" {
+            workload.file = flashmark_core::workload::FileMode::New;
+        }
+        let row = support::run_one(&mut target, &workload);
+        assert_eq!(row.outcome.reached, Some(reached), "{storage} {block} of {size}, {file}");
+    }
+}

@@ -6,7 +6,7 @@ mod metric;
 mod swept;
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 
 use comfy_table::{Cell, CellAlignment, Table as Grid};
@@ -124,12 +124,22 @@ pub fn sort_by(records: &mut [Record], metric: Metric) {
 
 /// The places of the records, sorted as [`sort_by`] says.
 fn order(records: &[&Record], metric: Metric) -> Vec<usize> {
-    let mut names: HashMap<&str, usize> = HashMap::new();
+    // Of what the command line describes, each value that is swept makes a workload, whose name may tell it: these are
+    // what is compared.
+    let is_swept = |record: &&&Record| {
+        record.run.suite_source == "command line" && record.run.settings.iter().any(|set| set.starts_with("--sweep "))
+    };
+    let swept: HashSet<&str> = records.iter().filter(is_swept).map(|record| record.run.id.as_str()).collect();
+    let compared_as = |record: &Record| match swept.get(record.run.id.as_str()) {
+        Some(run) => (*run).to_owned(),
+        None => format!(" {}", record.workload.name),
+    };
+    let mut names: HashMap<String, usize> = HashMap::new();
     let keys: Vec<(usize, bool, Figures)> = records
         .iter()
         .map(|record| {
             let next = names.len();
-            let name = *names.entry(&record.workload.name).or_insert(next);
+            let name = *names.entry(compared_as(record)).or_insert(next);
             (name, record.outcome.status != Status::Done, Figures::of(record))
         })
         .collect();

@@ -130,6 +130,7 @@ impl Plan {
             );
         }
         plan.info.id = info.id;
+        plan.is_of_part(&records)?;
         for record in records.into_iter().filter(|record| record.run.id == plan.info.id) {
             let index = record.run.index;
             let step = plan.step(index).filter(|(_, workload)| **workload == record.workload);
@@ -146,6 +147,29 @@ impl Plan {
             places.insert(index, record);
         }
         Ok(plan)
+    }
+
+    /// Whether these records are of the part of the run that is run here, as far as they tell.
+    fn is_of_part(&self, records: &[Record]) -> anyhow::Result<()> {
+        let mut ours = records.iter().filter(|record| record.run.id == self.info.id).map(|record| record.run.index);
+        if self.part.len() == self.seats.len() {
+            if let Some(first) = ours.next().filter(|first| *first > 0) {
+                bail!(
+                    "it begins with record {first} of the run, so that it is the file of a part: give --shard K/N again"
+                );
+            }
+            return Ok(());
+        }
+        let mut own = self.own().map(|(_, seat)| seat);
+        let first = own.next().map_or(0, |seat| seat.first);
+        let end = own.last().or_else(|| self.own().next().map(|(_, seat)| seat));
+        let end = end.map_or(first, |seat| seat.first + seat.workloads.len() as u32);
+        if let Some(other) = ours.find(|index| !(first..end).contains(index)) {
+            bail!(
+                "its record {other} is of another part of the run than this --shard: give the one that it was begun with"
+            );
+        }
+        Ok(())
     }
 
     /// The seats that are run here, with their numbers.

@@ -29,6 +29,12 @@ pub enum SweepError {
     /// Nothing between two commas.
     #[error("a value is missing: KEY=VALUE,VALUE has one on each side of a comma")]
     NoValue,
+    /// Two dots between numbers that are no range.
+    #[error(
+        "{0} is no range: A..B counts from A up to B, or doubles A up to B where both have the same unit (1..50, 4k..64k), \
+         a million values at most"
+    )]
+    NoRange(String),
     /// The same twice.
     #[error("{0} is there twice: give each value once")]
     Twice(String),
@@ -48,6 +54,9 @@ impl FromStr for Sweep {
         for value in value_list(list) {
             if value.is_empty() {
                 return Err(SweepError::NoValue);
+            }
+            if value.contains("..") && value.starts_with(|c: char| c.is_ascii_digit()) {
+                return Err(SweepError::NoRange(value));
             }
             if !seen.insert(value.clone()) {
                 return Err(SweepError::Twice(value));
@@ -107,6 +116,9 @@ mod tests {
             ("chip=a,,b", "a value is missing"),
             ("chip=a,", "a value is missing"),
             ("chip=a,b,a", "a is there twice"),
+            ("fatfs.cluster=64k..4k", "64k..4k is no range"),
+            ("partition.size=256k..2M", "no range"),
+            ("board.seed=1..100000000", "no range"),
         ] {
             let error = text.parse::<Sweep>().unwrap_err().to_string();
             assert!(error.contains(why), "{text}: {error}");

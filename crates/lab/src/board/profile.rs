@@ -36,6 +36,9 @@ pub(super) fn load(name_or_path: &str, seen: &mut Vec<String>) -> Result<Board, 
     }
     let unreadable = |reason: String| BoardError::Unreadable { path: path.to_owned(), reason };
     let mut text = String::new();
+    if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+        return Err(unreadable("it is no regular file".to_owned()));
+    }
     let file = fs::File::open(path).map_err(|error| unreadable(error.to_string()))?;
     let bytes =
         file.take(PROFILE_BYTES_MAX + 1).read_to_string(&mut text).map_err(|error| unreadable(error.to_string()))?;
@@ -215,7 +218,15 @@ impl Reader<'_> {
             let nearest = nearest(key, keys.iter().map(|known| known.name.as_str()));
             return Err(BoardError::UnknownKey { place: self.place(key_span), key: key.to_owned(), nearest });
         }
+        let text = if key == "chip" { self.beside(text) } else { text };
         board.insert(key, Value { text, source, place: self.place(value_span) })
+    }
+
+    /// A path as it is from the working directory, where it leads to a file beside the profile.
+    fn beside(&self, path: String) -> String {
+        let folder = Path::new(self.file).parent().filter(|folder| !folder.as_os_str().is_empty());
+        let beside = folder.map(|folder| folder.join(&path)).filter(|beside| beside.is_file());
+        beside.map_or(path, |beside| beside.display().to_string())
     }
 
     /// A string, number or flag as it is written.

@@ -43,13 +43,26 @@ pub(super) struct Accounted {
     costs: Costs,
     ledger: Rc<Ledger>,
     layer: Layer,
+    /// Bytes of files' data that were programmed.
+    data_bytes: Rc<Cell<u64>>,
     /// Picoseconds that were spent and not booked yet.
     carry_ps: Cell<u64>,
 }
 
 impl Accounted {
-    pub(super) const fn new(inner: Box<dyn Device>, costs: Costs, ledger: Rc<Ledger>) -> Self {
-        Self { inner, costs, ledger, layer: Layer::Data, carry_ps: Cell::new(0) }
+    pub(super) const fn new(
+        inner: Box<dyn Device>,
+        costs: Costs,
+        ledger: Rc<Ledger>,
+        data_bytes: Rc<Cell<u64>>,
+    ) -> Self {
+        Self { inner, costs, ledger, layer: Layer::Data, data_bytes, carry_ps: Cell::new(0) }
+    }
+
+    fn programmed(&self, bytes: usize) {
+        if self.layer == Layer::Data {
+            self.data_bytes.set(self.data_bytes.get() + bytes as u64);
+        }
     }
 
     fn work_ps(&self, ps: u64) {
@@ -77,6 +90,7 @@ impl Device for Accounted {
     }
 
     fn program(&mut self, address: u64, data: &[u8]) -> Result<(), DeviceError> {
+        self.programmed(data.len());
         self.access(data.len() as u64, |inner| inner.program(address, data))
     }
 
@@ -85,6 +99,7 @@ impl Device for Accounted {
     }
 
     fn overwrite(&mut self, address: u64, data: &[u8]) -> Result<(), DeviceError> {
+        self.programmed(data.len());
         self.access(data.len() as u64, |inner| inner.overwrite(address, data))
     }
 

@@ -157,6 +157,9 @@ impl Target for LabTarget {
             Store::Raw(_) => raw::write(this, offset, data),
         })?;
         self.gauge.write_bytes += bytes as u64;
+        if self.gauge.measuring {
+            self.gauge.data_written_bytes += bytes as u64;
+        }
         self.gauge.repeat_counts |= self.gauge.measuring && bytes > 0;
         Ok(bytes)
     }

@@ -11,6 +11,7 @@ mod quantity;
 mod read;
 
 use std::format;
+use std::io::Read as _;
 use std::path::Path;
 use std::string::{String, ToString};
 use std::vec::Vec;
@@ -124,9 +125,13 @@ pub fn load_with_facts(name_or_path: &str) -> Result<ProfileFile, ProfileFileErr
     let unreadable = |error: std::io::Error| ProfileFileError::Unreadable { file: file(), reason: error.to_string() };
     let path = Path::new(name_or_path);
     match path.extension().and_then(|extension| extension.to_str()) {
-        Some("toml") => parse_with_facts(&std::fs::read_to_string(path).map_err(unreadable)?, name_or_path),
+        Some("toml") => {
+            let text = String::from_utf8(read_file(path).map_err(unreadable)?)
+                .map_err(|_| unreadable(std::io::Error::other("it is not UTF-8")))?;
+            parse_with_facts(&text, name_or_path)
+        }
         Some("sfdp" | "bin") => {
-            let dump = std::fs::read(path).map_err(unreadable)?;
+            let dump = read_file(path).map_err(unreadable)?;
             let name = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or(name_or_path);
             let profile = Profile::from_sfdp(name, &dump);
             let profile = profile.map_err(|error| ProfileFileError::Dump { file: file(), error })?;
@@ -138,4 +143,20 @@ pub fn load_with_facts(name_or_path: &str) -> Result<ProfileFile, ProfileFileErr
             Err(ProfileFileError::Unknown { name: file(), known: names.join(", ") })
         }
     }
+}
+
+/// No profile and no SFDP dump is longer.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// A file's content; what has no end, or is no file, is refused.
+fn read_file(path: &Path) -> std::io::Result<Vec<u8>> {
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(std::io::Error::other("it is no regular file"));
+    }
+    let mut content = Vec::new();
+    std::fs::File::open(path)?.take(FILE_BYTES_MAX + 1).read_to_end(&mut content)?;
+    if content.len() as u64 > FILE_BYTES_MAX {
+        return Err(std::io::Error::other("it has more than 1 MiB, so that it is neither a profile nor an SFDP dump"));
+    }
+    Ok(content)
 }
