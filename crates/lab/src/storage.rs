@@ -225,9 +225,10 @@ impl Parts<'_> {
             if self.keep {
                 return Err(LabError::Image { storage: storage.to_owned(), reason: error.to_string() });
             }
-            phases
-                .time("format", || self.ledger.within(Layer::Metadata, || files.format()))
-                .map_err(refused("format"))?;
+            phases.time("format", || self.ledger.within(Layer::Metadata, || files.format())).map_err(|error| {
+                let reason = format!("{storage} cannot be made on it with the options of [{storage}]: {error}");
+                LabError::Board(self.board.misfit("partition.size", reason))
+            })?;
             phases
                 .time("mount again", || self.ledger.within(Layer::Metadata, || files.mount()))
                 .map_err(refused("mount after formatting"))?;

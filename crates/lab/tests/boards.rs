@@ -104,7 +104,9 @@ fn options_that_do_not_fit_are_told() {
     let error = opened(&[("littlefs.cache", "100")], "littlefs");
     assert!(error.contains("littlefs.cache = 100"), "{error}");
     let error = opened(&[("partition.size", "16k")], "fatfs");
-    assert!(error.contains("fatfs"), "{error}");
+    assert!(error.contains("partition.size = 16k") || error.contains("fatfs."), "{error}");
+    let error = opened(&[("partition.size", "1M")], "fatfs");
+    assert!(error.starts_with("setting: partition.size = 1M: fatfs cannot be made"), "{error}");
     let error = opened(&[("littlefs.block", "4M")], "littlefs");
     assert!(error.contains("littlefs.block = 4M"), "{error}");
 }
