@@ -13,7 +13,7 @@ pub fn run(args: BoardsArgs) -> anyhow::Result<Exit> {
     match args.command {
         Some(BoardsCommand::Show { name }) => out.write_all(Board::load(&name)?.text().as_bytes())?,
         Some(BoardsCommand::Keys { name: Some(name) }) => keys_of(&Board::load(&name)?, &mut out)?,
-        Some(BoardsCommand::Keys { name: None }) => keys(&all_keys(), &mut out)?,
+        Some(BoardsCommand::Keys { name: None }) => keys(all_keys(), &mut out)?,
         None => list(&boards()?, &mut out)?,
     }
     out.flush()?;

@@ -20,7 +20,7 @@ pub use built_in::{BuiltInBoard, built_in_boards};
 pub(crate) use error::nearest;
 pub use error::{BoardError, Place};
 pub use keys::{BoardKey, Key, all_keys};
-use value::{Kind, Value};
+use value::Value;
 
 use crate::driver::{self, Driver};
 use crate::storage;
@@ -78,14 +78,14 @@ impl Board {
     /// [`BoardError::UnknownKey`] and [`BoardError::Value`]; how values fit each other is left to [`Board::check`].
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), BoardError> {
         let value = Value { text: value.to_owned(), source: "setting".into(), place: Place::Setting };
-        self.insert(key, value)
+        self.insert(key, value, &Place::Setting)
     }
 
-    fn insert(&mut self, key: &str, value: Value) -> Result<(), BoardError> {
-        let keys = all_keys();
-        let Some(known) = keys.iter().find(|known| known.name == key) else {
-            let nearest = nearest(key, keys.iter().map(|known| known.name.as_str()));
-            return Err(BoardError::UnknownKey { place: value.place, key: key.to_owned(), nearest });
+    /// Sets a key that stands at `place`.
+    fn insert(&mut self, key: &str, value: Value, place: &Place) -> Result<(), BoardError> {
+        let Some(known) = keys::find(key) else {
+            let nearest = nearest(key, all_keys().iter().map(|known| known.name.as_str()));
+            return Err(BoardError::UnknownKey { place: place.clone(), key: key.to_owned(), nearest });
         };
         value::check(known.kind, &value.text).map_err(|reason| BoardError::Value {
             place: value.place.clone(),
@@ -170,7 +170,7 @@ impl Board {
 
     /// All keys that can be set.
     #[must_use]
-    pub fn keys(&self) -> Vec<BoardKey> {
+    pub fn keys(&self) -> &'static [BoardKey] {
         all_keys()
     }
 
@@ -202,6 +202,11 @@ impl Board {
     /// # Errors
     /// [`BoardError`] names the setting that does not fit.
     pub fn check(&self) -> Result<(), BoardError> {
+        self.checked_chip().map(|_| ())
+    }
+
+    /// As [`Board::check`]; gives the chip's profile, which takes a file to be read.
+    pub(crate) fn checked_chip(&self) -> Result<nor::Profile, BoardError> {
         let chip = self.chip()?;
         let capacity = chip.capacity_bytes;
         let (offset, size) = (self.bytes("partition.offset")?, self.bytes("partition.size")?);
@@ -225,11 +230,12 @@ impl Board {
                 format!("the partition would end at {end} bytes, but the chip {} has {capacity} bytes", chip.name),
             ));
         }
-        self.driver_entry()?.check(self, &chip)
+        self.driver_entry()?.check(self, &chip)?;
+        Ok(chip)
     }
 
     /// The chip's profile.
-    pub(crate) fn chip(&self) -> Result<nor::Profile, BoardError> {
+    fn chip(&self) -> Result<nor::Profile, BoardError> {
         let name = self.text_of("chip")?;
         nor::profiles::load(name).map_err(|error| self.misfit("chip", error.to_string()))
     }
@@ -246,7 +252,7 @@ impl Board {
         self.values.get(key).ok_or_else(|| BoardError::Missing {
             file: self.file.clone(),
             key: key.to_owned(),
-            about: all_keys().into_iter().find(|known| known.name == key).map(|known| known.about).unwrap_or_default(),
+            about: keys::find(key).map(|known| known.about.clone()).unwrap_or_default(),
         })
     }
 
@@ -318,10 +324,5 @@ impl Board {
             (!keys::is_lab_key(key)).then(|| (key.to_owned(), value.text.clone()))
         };
         self.values.iter().filter_map(own).collect()
-    }
-
-    /// The kind of a key, for the profile's reader.
-    fn kind_of(key: &str) -> Option<Kind> {
-        all_keys().into_iter().find(|known| known.name == key).map(|known| known.kind)
     }
 }

@@ -17,6 +17,7 @@
 
 mod bench;
 pub mod board;
+mod booking;
 pub mod bus;
 pub mod driver;
 pub mod rtos;

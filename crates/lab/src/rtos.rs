@@ -19,12 +19,6 @@ impl Rtos {
         Self { ledger, tick_ns: (1_000_000_000 / tick_hz.max(1)).max(1) }
     }
 
-    /// The time between two ticks.
-    #[must_use]
-    pub const fn tick_ns(&self) -> u64 {
-        self.tick_ns
-    }
-
     /// Sleeps until the `ticks`-th tick from now, as FreeRTOS's `vTaskDelay(ticks)`: one tick is anything between no
     /// time and a whole tick. Booked as the driver's, whose way of waiting it is.
     pub fn delay(&self, ticks: u64) {

@@ -14,9 +14,7 @@ use esp_wl::{Config, SmallSectorMode, SmallSectors, WearLevelling};
 use flashmark_core::clock::Clock as _;
 use flashmark_core::ledger::{Layer, Ledger};
 use flashmark_core::simulation::PhaseTime;
-use flashmark_embedded_fs::{
-    Device, DeviceError, Entry, FILE_SYSTEMS, FileSystem, FsError, Geometry, OptionError, Options,
-};
+use flashmark_embedded_fs::{Device, Entry, FILE_SYSTEMS, FileSystem, FsError, OptionError, Options};
 
 use crate::board::{Board, BoardError};
 use crate::driver::FlashDriver;
@@ -109,72 +107,6 @@ pub(crate) struct Parts<'a> {
     pub(crate) data_bytes: &'a Rc<Cell<u64>>,
     /// Whether the flash holds an image that must be mounted as it is.
     pub(crate) keep: bool,
-}
-
-/// Whether the board's settings make the storage, before anything runs.
-pub(crate) fn check(board: &Board, storage: &str) -> Result<(), BoardError> {
-    board.flag(&format!("{storage}.wear-levelling"))?;
-    Costs::of(board, storage)?;
-    let Some(entry) = entry(storage) else { return Ok(()) };
-    let options = options(board, entry)?;
-    let sizes = Box::new(Sizes::of(board, storage)?);
-    match (entry.make)(sizes, &options) {
-        Err(error) => misfit_of(board, entry, &error).map_or(Ok(()), Err),
-        Ok(_) => Ok(()),
-    }
-}
-
-/// A device that has sizes and nothing else, to try options on.
-struct Sizes {
-    size_bytes: u64,
-    erase_bytes: u32,
-}
-
-impl Sizes {
-    /// What the storage will stand on, as far as sizes go; a partition too small for wear levelling keeps its own, and is
-    /// refused later.
-    fn of(board: &Board, storage: &str) -> Result<Self, BoardError> {
-        let partition_bytes = board.bytes("partition.size")?;
-        let whole = Self { size_bytes: partition_bytes, erase_bytes: SECTOR_BYTES };
-        if !board.flag(&format!("{storage}.wear-levelling"))? {
-            return Ok(whole);
-        }
-        let layout = u32::try_from(partition_bytes / u64::from(SECTOR_BYTES)).ok();
-        let layout = layout.and_then(|sectors| esp_wl::Layout::of(sectors, SECTOR_BYTES));
-        let Some(layout) = layout else { return Ok(whole) };
-        let is_small = board.text_of("wl.sector")? == "512";
-        let spare = if is_small && board.text_of("wl.mode")? == "safe" { 2 } else { 0 };
-        Ok(Self {
-            size_bytes: u64::from(layout.data_sectors.saturating_sub(spare)) * u64::from(SECTOR_BYTES),
-            erase_bytes: if is_small { SMALL_SECTOR_BYTES } else { SECTOR_BYTES },
-        })
-    }
-
-    fn nothing() -> DeviceError {
-        DeviceError::Failed("there is no device to try options on".to_owned())
-    }
-}
-
-impl Device for Sizes {
-    fn geometry(&self) -> Geometry {
-        Geometry { size_bytes: self.size_bytes, read_bytes: 1, program_bytes: 1, erase_bytes: self.erase_bytes }
-    }
-
-    fn read(&mut self, _: u64, _: &mut [u8]) -> Result<(), DeviceError> {
-        Err(Self::nothing())
-    }
-
-    fn program(&mut self, _: u64, _: &[u8]) -> Result<(), DeviceError> {
-        Err(Self::nothing())
-    }
-
-    fn erase(&mut self, _: u64, _: u64) -> Result<(), DeviceError> {
-        Err(Self::nothing())
-    }
-
-    fn sync(&mut self) -> Result<(), DeviceError> {
-        Err(Self::nothing())
-    }
 }
 
 fn entry(storage: &str) -> Option<&'static Entry> {

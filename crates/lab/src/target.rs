@@ -14,12 +14,12 @@ use flashmark_core::ledger::{Account, Layer, Ledger, Spent};
 use flashmark_core::runner::{Fit, fit};
 use flashmark_core::simulation::{DeviceWork, PhaseTime, Simulation, Whole, layer_times};
 use flashmark_core::target::{Contents, Fault, FaultKind};
-use flashmark_core::workload::{Access, Direct, Erase, FileMode, Medium, Order, Workload};
+use flashmark_core::workload::{Access, Direct, Erase, FileMode, Medium, Workload};
 use flashmark_embedded_fs::FileId;
 
 use crate::board::Board;
 use crate::driver::FlashDriver;
-use crate::storage::{self, AppBuffer, LabError, Parts, SECTOR_BYTES, Store};
+use crate::storage::{self, AppBuffer, LabError, Parts, Store};
 
 /// The file that workloads run on, as in ESP-IDF's benchmark.
 const FILE: &str = "/test.bin";
@@ -106,10 +106,8 @@ impl LabTarget {
     /// [`LabError`].
     pub fn open(board: &Board, storage: &str, image: Option<&[u8]>) -> Result<Self, LabError> {
         let storage = board.storage(storage)?;
-        board.check()?;
-        storage::check(board, storage)?;
+        let profile = board.checked_chip()?;
         let ledger = Rc::new(Ledger::new());
-        let profile = board.chip()?;
         let mut chip = nor::Chip::new(profile, board.count("board.seed")?)
             .map_err(|error| board.misfit("chip", error.to_string()))?;
         // Hardware does not say no to a program over zeros, and nor may a measurement of it.
@@ -189,11 +187,6 @@ impl LabTarget {
         }
     }
 
-    /// Whether most of the data that was written in the measured time was programmed in it, and not kept in buffers.
-    const fn is_programmed(&self) -> bool {
-        self.gauge.data_programmed_bytes >= self.gauge.data_written_bytes / 2 + self.gauge.data_written_bytes % 2
-    }
-
     /// Its medium.
     #[must_use]
     pub const fn medium(&self) -> Medium {
@@ -232,34 +225,8 @@ impl LabTarget {
                 ),
             ));
         }
-        let erase_bytes = match &self.store {
-            Store::Raw(device) => device.geometry().erase_bytes,
-            Store::Files(_) => SECTOR_BYTES,
-        };
-        let whole_sectors = workload.block_bytes.is_multiple_of(erase_bytes);
-        if matches!(self.store, Store::Raw(_)) && workload.writes() {
-            if workload.file == FileMode::Append {
-                return unsupported("raw flash has no end to append to: file = \"existing\"");
-            }
-            let in_order = workload.order == Order::Sequential && workload.read_percent == 0;
-            if workload.erase == Erase::Inside && !whole_sectors && !in_order {
-                let message = format!(
-                    "raw flash is erased in sectors of {erase_bytes} bytes: blocks that are no multiple of that can only \
-                     be written in sequence, and without reads in between"
-                );
-                return unsupported(&message);
-            }
-            // What is erased before a repeat takes each block once.
-            let once = matches!(workload.order, Order::Sequential | Order::RandomOnce)
-                && workload.read_percent == 0
-                && workload.time_ns.is_none()
-                && workload.size_bytes.is_none_or(|size| workload.file_bytes.is_none_or(|file| size <= file));
-            if workload.erase == Erase::Outside && !once {
-                return unsupported(
-                    "erase = \"outside\" erases before a repeat, in which every block can be written once only: order = \
-                     \"sequential\" or \"random-once\", size no more than file-size, no time limit and no reads",
-                );
-            }
+        if let Store::Raw(device) = &self.store {
+            raw::check(workload, device.geometry().erase_bytes)?;
         }
         fit(workload, self)
     }
@@ -326,6 +293,11 @@ impl LabTarget {
             erases: counters.erases,
             erase_bytes: counters.erase_bytes,
         }
+    }
+
+    /// Whether most of the data that was written in the measured time was programmed in it, and not kept in buffers.
+    const fn is_programmed(&self) -> bool {
+        self.gauge.data_programmed_bytes >= self.gauge.data_written_bytes / 2 + self.gauge.data_written_bytes % 2
     }
 
     fn stuck_bits(&self) -> u64 {

@@ -1,5 +1,7 @@
 //! Every setting that a board can have, gathered from the parts that read them.
 
+use std::sync::OnceLock;
+
 use flashmark_embedded_fs::FILE_SYSTEMS;
 
 use super::value::Kind;
@@ -82,7 +84,17 @@ const STORAGE_KEYS: [(&str, Kind, &str); 2] = [
 
 /// All settings there are.
 #[must_use]
-pub fn all_keys() -> Vec<BoardKey> {
+pub fn all_keys() -> &'static [BoardKey] {
+    static KEYS: OnceLock<Vec<BoardKey>> = OnceLock::new();
+    KEYS.get_or_init(gather)
+}
+
+/// The setting of this name.
+pub(crate) fn find(name: &str) -> Option<&'static BoardKey> {
+    all_keys().iter().find(|key| key.name == name)
+}
+
+fn gather() -> Vec<BoardKey> {
     let own = BOARD_KEYS.iter().chain(DRIVERS.iter().flat_map(|driver| driver.keys));
     let mut keys: Vec<BoardKey> = own
         .map(|key| BoardKey {

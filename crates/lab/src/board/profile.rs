@@ -12,7 +12,7 @@ use toml::de::{DeTable, DeValue};
 use super::built_in;
 use super::error::{BoardError, Place, nearest};
 use super::value::{Kind, Value};
-use super::{Board, all_keys};
+use super::{Board, keys};
 use crate::{driver, storage};
 
 /// No profile is longer.
@@ -195,7 +195,7 @@ impl Reader<'_> {
             _ => {
                 let text = self.word(value, key)?;
                 // A number always says where it comes from; a name speaks for itself.
-                if !matches!(Board::kind_of(key), None | Some(Kind::Text | Kind::Choice(_) | Kind::Flag)) {
+                if keys::find(key).is_some_and(|key| !matches!(key.kind, Kind::Text | Kind::Choice(_) | Kind::Flag)) {
                     return self
                         .form(&value.span(), format!("{key} is a number: write {key} = {}", spelled_out(&text)));
                 }
@@ -213,13 +213,9 @@ impl Reader<'_> {
         text: String,
         source: String,
     ) -> Result<(), BoardError> {
-        if Board::kind_of(key).is_none() {
-            let keys = all_keys();
-            let nearest = nearest(key, keys.iter().map(|known| known.name.as_str()));
-            return Err(BoardError::UnknownKey { place: self.place(key_span), key: key.to_owned(), nearest });
-        }
         let text = if key == "chip" { self.beside(text) } else { text };
-        board.insert(key, Value { text, source, place: self.place(value_span) })
+        let value = Value { text, source, place: self.place(value_span) };
+        board.insert(key, value, &self.place(key_span))
     }
 
     /// A path as it is from the working directory, where it leads to a file beside the profile.

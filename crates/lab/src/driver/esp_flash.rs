@@ -14,6 +14,7 @@ use flashmark_core::ledger::{Account, Layer, Ledger};
 use super::{Driver, DriverFault, FlashDriver, Memory};
 use crate::board::value::Kind;
 use crate::board::{Board, BoardError, Key};
+use crate::booking::Carry;
 use crate::bus::{AddressWidth, SpiBus, read_kind};
 use crate::rtos::Rtos;
 
@@ -192,8 +193,7 @@ struct EspFlash {
     /// Microseconds at which the flash was given back last, and from which the time until the next sleep counts.
     released_us: u64,
     acquired_us: u64,
-    /// Picoseconds that were spent and not booked yet, always less than 1000.
-    carry_ps: u64,
+    carry: Carry,
 }
 
 impl EspFlash {
@@ -208,7 +208,7 @@ impl EspFlash {
             params,
             released_us: 0,
             acquired_us: 0,
-            carry_ps: 0,
+            carry: Carry::default(),
         })
     }
 
@@ -216,10 +216,8 @@ impl EspFlash {
         self.ledger.now_ns() / 1000
     }
 
-    fn spend_ps(&mut self, layer: Layer, account: Account, ps: u64) {
-        let ps = ps + self.carry_ps;
-        self.carry_ps = ps % 1000;
-        self.ledger.spend_for(layer, account, ps / 1000);
+    fn spend_ps(&self, layer: Layer, account: Account, ps: u64) {
+        self.carry.spend_ps(&self.ledger, layer, account, ps);
     }
 
     fn work_ps(&mut self, ps: u64) {

@@ -7,6 +7,7 @@ use flashmark_core::ledger::{Account, Layer, Ledger};
 use flashmark_embedded_fs::{Device, DeviceError, Geometry, Purpose, Work};
 
 use crate::board::{Board, BoardError};
+use crate::booking::Carry;
 
 /// What the code of a file system costs, in picoseconds.
 #[derive(Clone, Copy, Debug, Default)]
@@ -45,18 +46,12 @@ pub(super) struct Accounted {
     layer: Layer,
     /// Bytes of files' data that were programmed.
     data_bytes: Rc<Cell<u64>>,
-    /// Picoseconds that were spent and not booked yet.
-    carry_ps: Cell<u64>,
+    carry: Carry,
 }
 
 impl Accounted {
-    pub(super) const fn new(
-        inner: Box<dyn Device>,
-        costs: Costs,
-        ledger: Rc<Ledger>,
-        data_bytes: Rc<Cell<u64>>,
-    ) -> Self {
-        Self { inner, costs, ledger, layer: Layer::Data, data_bytes, carry_ps: Cell::new(0) }
+    pub(super) fn new(inner: Box<dyn Device>, costs: Costs, ledger: Rc<Ledger>, data_bytes: Rc<Cell<u64>>) -> Self {
+        Self { inner, costs, ledger, layer: Layer::Data, data_bytes, carry: Carry::default() }
     }
 
     fn programmed(&self, bytes: usize) {
@@ -66,9 +61,7 @@ impl Accounted {
     }
 
     fn work_ps(&self, ps: u64) {
-        let ps = ps + self.carry_ps.get();
-        self.carry_ps.set(ps % 1000);
-        self.ledger.spend_for(Layer::Metadata, Account::Cpu, ps / 1000);
+        self.carry.spend_ps(&self.ledger, Layer::Metadata, Account::Cpu, ps);
     }
 
     fn access<T>(&mut self, bytes: u64, work: impl FnOnce(&mut dyn Device) -> T) -> T {

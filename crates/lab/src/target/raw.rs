@@ -3,7 +3,7 @@
 use flashmark_core::ledger::Layer;
 use flashmark_core::record::{Doubts, WarningCode};
 use flashmark_core::target::{Fault, FaultKind};
-use flashmark_core::workload::{Erase, Workload};
+use flashmark_core::workload::{Erase, FileMode, Order, Workload};
 use flashmark_embedded_fs::{Device, DeviceError, Geometry, Purpose};
 
 use super::LabTarget;
@@ -15,6 +15,38 @@ fn fault(error: &DeviceError) -> Fault {
         _ => FaultKind::Io,
     };
     Fault::new(kind, error.to_string())
+}
+
+/// Whether a workload can run on flash that is erased in sectors of `erase_bytes`.
+pub(super) fn check(workload: &Workload, erase_bytes: u32) -> Result<(), Fault> {
+    let unsupported = |message: String| Err(Fault::new(FaultKind::Unsupported, message));
+    if !workload.writes() {
+        return Ok(());
+    }
+    if workload.file == FileMode::Append {
+        return unsupported("raw flash has no end to append to: file = \"existing\"".to_owned());
+    }
+    let only_writes = workload.read_percent == 0;
+    let in_order = only_writes && workload.order == Order::Sequential;
+    if workload.erase == Erase::Inside && !workload.block_bytes.is_multiple_of(erase_bytes) && !in_order {
+        return unsupported(format!(
+            "raw flash is erased in sectors of {erase_bytes} bytes: blocks that are no multiple of that can only be \
+             written in sequence, and without reads in between"
+        ));
+    }
+    // What is erased before a repeat takes each block once.
+    let once = only_writes
+        && matches!(workload.order, Order::Sequential | Order::RandomOnce)
+        && workload.time_ns.is_none()
+        && workload.size_bytes.is_none_or(|size| workload.file_bytes.is_none_or(|file| size <= file));
+    if workload.erase == Erase::Outside && !once {
+        return unsupported(
+            "erase = \"outside\" erases before a repeat, in which every block can be written once only: order = \
+             \"sequential\" or \"random-once\", size no more than file-size, no time limit and no reads"
+                .to_owned(),
+        );
+    }
+    Ok(())
 }
 
 fn device(target: &mut LabTarget) -> Option<&mut Box<dyn Device>> {

@@ -6,7 +6,7 @@ use flashmark_core::runner::Observer;
 use flashmark_core::simulation::Simulation;
 use flashmark_core::target::{Fault, FaultKind};
 use flashmark_core::workload::Workload;
-use flashmark_lab::{Bench, LabTarget};
+use flashmark_lab::{Bench, LabError, LabTarget};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
@@ -90,7 +90,10 @@ impl Turn<'_> {
     fn open(&self) -> std::result::Result<LabTarget, String> {
         let board = self.place.board().map_err(|error| format!("no such board can be: {error}"))?;
         let opened = self.place.open(&board, self.plan.image.as_deref());
-        opened.map_err(|error| format!("no such storage can be: {error}"))
+        opened.map_err(|error| match error {
+            LabError::Board(error) => format!("no such board can be: {error}"),
+            error => format!("no such storage can be: {error}"),
+        })
     }
 
     fn run(&mut self, workload: &Workload, target: &mut LabTarget, interrupt: Interrupt) -> Result {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use flashmark_core::workload::{Access, Medium};
+use flashmark_lab::board::all_keys;
 use flashmark_lab::target_name::TargetName;
 use flashmark_lab::{Board, BoardError, LabError, LabTarget};
 
@@ -24,14 +25,13 @@ pub struct Place {
 }
 
 impl Place {
-    /// The board as it is to be measured.
+    /// The board as it is to be measured; whether its settings go together is seen when it is opened.
     ///
     /// # Errors
-    /// [`BoardError`], for settings that do not go together.
+    /// [`BoardError`], for a value that its key does not take.
     pub fn board(&self) -> Result<Board, BoardError> {
         let mut board = (*self.base).clone();
         self.swept.iter().try_for_each(|(key, value)| board.set(key, value))?;
-        board.check()?;
         Ok(board)
     }
 
@@ -72,7 +72,7 @@ pub fn boards_of(targets: &[String]) -> Vec<Board> {
 
 /// Whether a key is one of boards: no suite key and no parameter has a dot.
 pub fn is_board_key(key: &str, boards: &[Board]) -> bool {
-    let is_known = || boards.iter().any(|board| board.keys().iter().any(|known| known.name == key));
+    let is_known = || !boards.is_empty() && all_keys().iter().any(|known| known.name == key);
     let is_of_suites = || flashmark_suite::keys().iter().any(|known| known.name == key);
     key.contains('.') || key == "chip" || (!is_of_suites() && is_known())
 }
