@@ -11,6 +11,7 @@ mod program;
 mod report;
 mod rivals;
 mod rounds;
+mod spiffs;
 mod startup;
 
 use std::path::PathBuf;
@@ -22,7 +23,7 @@ use failure::Failure;
 use report::Report;
 
 /// Measures flashmark itself: what it costs an operation, how fast it starts, how much memory it takes, how fast its
-/// simulated boards run, and whether its rates are those of other tools
+/// simulated boards and its SPIFFS run, and whether its rates are those of other tools
 #[derive(Parser)]
 #[command(version)]
 struct Cli {
@@ -56,6 +57,19 @@ enum What {
     Memory,
     /// How fast simulated boards run, and what they take
     Lab,
+    /// What a call of SPIFFS costs, in Rust and in C
+    ///
+    /// CPU time of whole workloads on a flash that is an array in memory: of this project's crate `spiffs`, and of the C
+    /// implementation where the variable FLASHMARK_SPIFFS_C names a program that runs it. Without it only our side is
+    /// shown. Both sides take turns, and the ratio of their times is judged.
+    ///
+    /// The program is called with `-t N SCRIPT`: it reads the file SCRIPT, a file system call a line in the language that
+    /// crates/spiffs/tests/data/README.txt describes, makes all its calls N times, each time from an erased flash and
+    /// without a mounted volume on, and prints a line `runs=N cpu_us=MEAN best_us=LEAST`: the CPU time of a run in
+    /// microseconds. Reading the script, making the data that it writes and erasing the flash between runs are left out
+    /// of the time, and the flash does nothing but copy when it is read, combine with AND when it is programmed, and fill
+    /// with ones when it is erased. The example `replay` of the crate is such a program of our own side.
+    Spiffs,
     /// The same work done by fio, dd and ioping (the zram device needs root)
     Rivals,
 }
@@ -91,6 +105,7 @@ fn measure(cli: &Cli) -> Result<Report, Failure> {
         What::Startup => startup::measure(&flashmark()?, &dir, cli.rounds.unwrap_or(21)),
         What::Memory => memory::measure(&flashmark()?),
         What::Lab => lab::measure(&flashmark()?, cli.rounds.unwrap_or(9)),
+        What::Spiffs => spiffs::measure(cli.rounds.unwrap_or(9)),
         What::Rivals => rivals::measure(&flashmark()?, &dir, cli.rounds.unwrap_or(9)),
     }?;
     report.machine = machine::describe();

@@ -62,6 +62,9 @@ pub enum Failure {
     /// A simulated board or chip did not do what was asked of it.
     #[error("the simulated board: {0}")]
     Lab(String),
+    /// A script of file system calls is none.
+    #[error("the script of a workload: {0}")]
+    Spiffs(String),
     /// Ctrl-C.
     #[error("interrupted")]
     Interrupted,

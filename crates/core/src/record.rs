@@ -130,7 +130,7 @@ pub struct Outcome {
     /// What the written data has reached when the clock stops; `None` if nothing was written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reached: Option<Reached>,
-    /// A row for each kind of operation that took place: read, write, sync, open, close.
+    /// A row for each kind of operation that took place: read, write, sync, open, close, repeat.
     pub ops: Vec<OpStats>,
     /// Each measured repeat, in order.
     pub repeats: Vec<Repeat>,
@@ -187,6 +187,8 @@ pub enum OpKind {
     Open,
     /// Closing the file.
     Close,
+    /// A repeat as a whole: opening or truncating the file, the repeat's time, closing.
+    Repeat,
     /// Waiting for operations under way.
     Drain,
     /// Laying out the file before the measurement.
@@ -202,7 +204,7 @@ pub struct OpStats {
     pub op: OpKind,
     /// How many succeeded.
     pub count: u64,
-    /// Bytes they moved; 0 for sync, open and close.
+    /// Bytes they moved; 0 for sync, open, close and repeat.
     pub bytes: u64,
     /// Latency figures, in nanoseconds.
     pub latency_ns: Latency,
@@ -306,6 +308,8 @@ pub enum WarningCode {
     ShortTransfer,
     /// Flash was written that had not been erased: bits that were 0 stayed so.
     NotErased,
+    /// The file system is fuller than asked for, or less full; the text says how full, and why.
+    FillLevel,
     /// A step was left out; the text says which and why.
     Skipped,
     /// Part of the environment could not be read.

@@ -85,7 +85,7 @@ impl<'a, C: Clock> Runner<'a, C> {
     /// Runs one workload and sums it up. Whatever goes wrong is in the outcome.
     pub fn run<T: Target, O: Observer>(&mut self, workload: &Workload, target: &mut T, observer: &mut O) -> Outcome {
         self.meters.clear();
-        let mut tally = Tally::new(workload);
+        let mut tally = Tally::new(workload, target.reclaims_space());
         let status = match self.all_repeats(workload, target, observer, &mut tally) {
             Ok(()) => Status::Done,
             Err(Halt::Interrupted) => Status::Interrupted,
@@ -129,7 +129,22 @@ impl<'a, C: Clock> Runner<'a, C> {
                 ),
             );
         }
-        self.lay_out(workload, &plan, target, observer, tally)?;
+        if workload.fill_percent.is_some() {
+            let file_bytes =
+                plan::file_bytes(workload, &plan, target).or_else(|fault| tally.fail(OpKind::Layout, 0, fault))?;
+            target
+                .fill(workload, file_bytes, &mut tally.doubts)
+                .or_else(|fault| tally.fail(OpKind::Layout, 0, fault))?;
+        }
+        while let Err(halt) = self.lay_out(workload, &plan, target, observer, tally) {
+            if !matches!(halt, Halt::Failed) || !tally.passes_over_full() {
+                return Err(halt);
+            }
+            if tally.open {
+                tally.open = false;
+                target.close().or_else(|fault| tally.fail(OpKind::Layout, 0, fault))?;
+            }
+        }
 
         let mut job = Job::new(workload, plan, target.contents().pass);
         job.pattern.prime(Buffers::of(self.buf, workload, &job.pattern).pool);
@@ -199,7 +214,11 @@ impl<'a, C: Clock> Runner<'a, C> {
             let known = if workload.file == FileMode::New { Contents::default() } else { before };
             target.set_contents(Contents { stamped: None, pass, ..known });
         }
-        self.begin(job, target, tally)?;
+        let begun_ns = match self.begin(job, target, tally) {
+            // Of a warm-up nothing is passed over: it has to be complete.
+            Err(Halt::Failed) if repeat >= workload.warm_up && tally.passes_over_full() => return Ok(()),
+            begun => begun?,
+        };
         target.settle(workload, &mut tally.doubts);
         let base = match workload.file {
             FileMode::Append => target.len_bytes().or_else(|fault| tally.fail(OpKind::Open, 0, fault))?,
@@ -220,29 +239,37 @@ impl<'a, C: Clock> Runner<'a, C> {
         if workload.writes() && workload.verify == Verify::Full {
             self.read_back(job, Written { repeat, base, pass }, target, observer, tally)?;
         }
+        let mut closed_ns = Some(0);
         if last || workload.reopen == Reopen::EachRepeat {
             let start = self.clock.now_ns();
             let result = target.close();
             let end = self.clock.now_ns();
             tally.open = false;
-            self.meters.time(OpKind::Close, workload.time_open_close, start, end, tally);
+            closed_ns = self.meters.time(OpKind::Close, workload.time_open_close, start, end, tally);
             if let Err(fault) = result {
                 // What closing was to write out is not there.
                 target.set_contents(Contents { pass, ..Contents::default() });
                 return tally.fail(OpKind::Close, 0, fault);
             }
         }
+        let is_whole = workload.time_repeats && spent.count == job.issued;
+        if let (true, Some(begun_ns), Some(closed_ns)) = (is_whole, begun_ns, closed_ns) {
+            self.meters.repeat.record(begun_ns.saturating_add(spent.elapsed_ns).saturating_add(closed_ns));
+        }
         Ok(())
     }
 
-    /// Opens the file, or makes an open one ready for the next repeat.
-    fn begin<T: Target>(&mut self, job: &Job<'_>, target: &mut T, tally: &mut Tally) -> Result<(), Halt> {
+    /// Opens the file, or makes an open one ready for the next repeat. Gives the time that this took, unless the clock
+    /// stepped back inside it.
+    fn begin<T: Target>(&mut self, job: &Job<'_>, target: &mut T, tally: &mut Tally) -> Result<Option<u64>, Halt> {
         let workload = job.workload;
         if tally.open {
-            if workload.file == FileMode::New {
-                target.truncate().or_else(|fault| tally.fail(OpKind::Open, 0, fault))?;
+            if workload.file != FileMode::New {
+                return Ok(Some(0));
             }
-            return Ok(());
+            let start = self.clock.now_ns();
+            target.truncate().or_else(|fault| tally.fail(OpKind::Open, 0, fault))?;
+            return Ok(self.clock.now_ns().checked_sub(start));
         }
         let how = match workload.file {
             FileMode::New => {
@@ -257,8 +284,7 @@ impl<'a, C: Clock> Runner<'a, C> {
         let end = self.clock.now_ns();
         result.or_else(|fault| tally.fail(OpKind::Open, 0, fault))?;
         tally.open = true;
-        self.meters.time(OpKind::Open, workload.time_open_close, start, end, tally);
-        Ok(())
+        Ok(self.meters.time(OpKind::Open, workload.time_open_close, start, end, tally))
     }
 }
 

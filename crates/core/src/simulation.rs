@@ -14,11 +14,14 @@ pub struct Simulation {
     pub spent: Vec<LayerTime>,
     /// What the device did in the measured time.
     pub device: DeviceWork,
-    /// All that happened since the workload before: opening, closing, laying out and warming up as well.
+    /// All that happened since the workload before: opening, closing, laying out and warming up as well, but not filling.
     pub whole: Whole,
     /// What it took to get the storage ready (mounting, formatting), in order; in the first record of a target only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub phases: Vec<PhaseTime>,
+    /// How full the file system was made before the first repeat; only where the workload asks for that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filled: Option<Filled>,
     /// The wear of the medium at the end of the workload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wear: Option<Wear>,
@@ -105,7 +108,7 @@ impl DeviceWork {
 /// A workload with everything around the measurement.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Whole {
-    /// Virtual time from the end of the workload before (or of getting ready) to the end of this one.
+    /// Virtual time from the end of the workload before (or of getting ready) to the end of this one, without filling.
     pub elapsed_ns: u64,
     /// Where it went.
     pub spent: Vec<LayerTime>,
@@ -123,6 +126,19 @@ pub struct PhaseTime {
     /// Which, e.g. `mount wear levelling`, `format`.
     pub name: String,
     /// Virtual time in nanoseconds.
+    pub elapsed_ns: u64,
+}
+
+/// A file system that was brought to a level of use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Filled {
+    /// What is in use, as the file system itself tells, with the measured file at its full size.
+    pub used_bytes: u64,
+    /// What the file system can hold, as it tells.
+    pub total_bytes: u64,
+    /// The files that fill it.
+    pub files: u64,
+    /// Virtual time that it took, which is in no other figure.
     pub elapsed_ns: u64,
 }
 

@@ -57,6 +57,12 @@ pub trait Target {
     /// [`Fault`] of the kind that fits.
     fn len_bytes(&mut self) -> Result<u64, Fault>;
 
+    /// Whether an operation may find room where the one before found none: where space has to be reclaimed, and is so in
+    /// pieces. Then [`FaultKind::NoSpace`] is an error like any other, and passed over where errors may be.
+    fn reclaims_space(&self) -> bool {
+        false
+    }
+
     /// Whether writing behind its end makes it longer: a file's does, a device's not.
     fn can_grow(&self) -> bool {
         true
@@ -82,6 +88,29 @@ pub trait Target {
     /// How far written data has come: when a write returns, or (`synced`) when a sync does.
     fn write_reaches(&self, synced: bool) -> Reached {
         if synced { Reached::Medium } else { Reached::Cache }
+    }
+
+    /// Whether [`Target::fill`] can be asked for.
+    ///
+    /// # Errors
+    /// [`FaultKind::Unsupported`], with the reason and what to do instead.
+    fn can_fill(&self) -> Result<(), Fault> {
+        Err(Fault::new(
+            FaultKind::Unsupported,
+            "fill is for file systems of simulated boards: one of this machine is its user's, and not filled from here. \
+             Leave fill out (and fill it by hand before the run), or name a board (lab:esp32/littlefs)",
+        ))
+    }
+
+    /// Brings the file system to the level of use that the workload asks for, outside the time, on the closed target: with
+    /// files of the target's own, which stay until another call. `file_bytes` is how large the measured file gets, which
+    /// counts as if it were there.
+    ///
+    /// # Errors
+    /// [`Fault`] of the kind that fits; that the level cannot be had is no error but a doubt.
+    fn fill(&mut self, workload: &Workload, file_bytes: u64, doubts: &mut Doubts) -> Result<(), Fault> {
+        let _ = (workload, file_bytes, doubts);
+        self.can_fill()
     }
 
     /// Called on the open target before a repeat's first operation, outside the time: drop caches, check residency.

@@ -62,6 +62,9 @@ pub struct Workload {
     pub direct: Direct,
     /// Times opening and closing as rows of their own.
     pub time_open_close: bool,
+    /// Times each repeat as a whole, with opening and closing, as a row of its own.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub time_repeats: bool,
     /// How many failed operations are passed over (and reported) before the workload stops; 0 stops at the first.
     pub max_errors: u32,
     /// `true` counts a short transfer at full size, with a warning: compatibility forms only. `false` makes it an error.
@@ -69,6 +72,10 @@ pub struct Workload {
     /// When raw flash is erased before it is written; means nothing where a write replaces what was there.
     #[serde(default, skip_serializing_if = "is_default")]
     pub erase: Erase,
+    /// How full the target's file system is made before the first repeat, in percent of what it can hold, the file that
+    /// is measured included; 0 to [`FILL_PERCENT_MAX`]. `None` leaves it as it is.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub fill_percent: Option<u8>,
     /// The targets that it runs on, by what they show of their storage.
     #[serde(default, skip_serializing_if = "is_default")]
     pub access: Access,
@@ -83,6 +90,9 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 
 /// The most repeats of a workload: each has its figures in the record, which has to stay a line of reasonable length.
 pub const REPEATS_MAX: u32 = 100_000;
+
+/// The most that a file system is filled to, in percent: a full one takes nothing that could be measured.
+pub const FILL_PERCENT_MAX: u8 = 99;
 
 /// Which block comes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -226,9 +236,11 @@ impl Workload {
             engine: "sync".into(),
             direct: Direct::Auto,
             time_open_close: false,
+            time_repeats: false,
             max_errors: 0,
             accept_short: false,
             erase: Erase::Inside,
+            fill_percent: None,
             access: Access::Any,
             medium: Medium::Any,
         }
@@ -302,6 +314,9 @@ impl Workload {
         if matches!(self.data, Data::Compressible { percent: 101.. }) {
             return Err(C::Percent("data"));
         }
+        if self.fill_percent.is_some_and(|percent| percent > FILL_PERCENT_MAX) {
+            return Err(C::TooFull);
+        }
         if matches!(&self.data, Data::Text { text, .. } if text.is_empty()) {
             return Err(C::EmptyText);
         }
@@ -361,6 +376,9 @@ pub enum Contradiction {
     /// A percentage over 100.
     #[error("{0} is over 100 percent; 0 to 100 is meant")]
     Percent(&'static str),
+    /// A level of use that leaves nothing to measure.
+    #[error("fill is over {FILL_PERCENT_MAX} percent; 0 to {FILL_PERCENT_MAX} is meant")]
+    TooFull,
     /// A block does not fit.
     #[error("a block of {block} bytes is larger than {key} = {bytes} bytes: make block smaller or {key} larger")]
     BlockLargerThan {
@@ -401,6 +419,7 @@ impl Contradiction {
         match self {
             Self::Zero { key, .. } | Self::TooMany { key, .. } | Self::Percent(key) => key,
             Self::BlockLargerThan { .. } => "block",
+            Self::TooFull => "fill",
             Self::ReadsNewFile => "file",
             Self::SyncWithoutWrites => "sync",
             Self::AppendInOrder | Self::ZipfTheta => "order",

@@ -123,7 +123,7 @@ pub trait FileSystem {
     /// [`FsError`].
     fn read(&mut self, file: FileId, buffer: &mut [u8]) -> Result<usize, FsError>;
 
-    /// Writes at the position and moves it. A full device is an error (littlefs) or tells less than was given
+    /// Writes at the position and moves it. A full device is an error (littlefs, SPIFFS) or tells less than was given
     /// (FatFs), as the C code does.
     ///
     /// # Errors
@@ -134,7 +134,7 @@ pub trait FileSystem {
     ///
     /// Beyond the end: FatFs makes a file that is open for writing longer at once, with whatever the clusters held,
     /// and stops at the end of one that is not; littlefs lets the position stand there and fills the hole with zeros
-    /// when something is written.
+    /// when something is written; SPIFFS moves to the end and refuses.
     ///
     /// # Errors
     /// [`FsError`].
@@ -152,8 +152,8 @@ pub trait FileSystem {
     /// [`FsError`].
     fn size(&mut self, file: FileId) -> Result<u64, FsError>;
 
-    /// Makes a file shorter, or longer with zeros. The position stays; with FatFs it moves to the end if that is before
-    /// it then.
+    /// Makes a file shorter, or longer with zeros, which SPIFFS refuses. The position stays; with FatFs and SPIFFS it
+    /// moves to the end if that is before it then.
     ///
     /// # Errors
     /// [`FsError`].
@@ -177,7 +177,7 @@ pub trait FileSystem {
     /// [`FsError`]; an open file is not removed.
     fn remove(&mut self, path: &str) -> Result<(), FsError>;
 
-    /// Renames or moves. Where `to` exists FatFs refuses, littlefs replaces it.
+    /// Renames or moves. Where `to` exists FatFs and SPIFFS refuse, littlefs replaces it.
     ///
     /// # Errors
     /// [`FsError`]; an open file is not renamed.
@@ -192,7 +192,7 @@ pub trait FileSystem {
     /// Makes a directory.
     ///
     /// # Errors
-    /// [`FsError`].
+    /// [`FsError`]; with SPIFFS, where paths are names, [`FsError::Unsupported`].
     fn mkdir(&mut self, path: &str) -> Result<(), FsError>;
 
     /// The entries of a directory, in the order in which they are stored.

@@ -1,12 +1,14 @@
-//! The file systems of embedded devices behind one trait, as their own, unmodified C code.
+//! The file systems of embedded devices behind one trait: FatFs and littlefs as their own, unmodified C code, SPIFFS as
+//! the crate `spiffs`, which makes the accesses that its C code makes.
 //!
 //! ```text
 //! a program            FileSystem   open, read, write, ...                    (file_system.rs)
 //! a file system        fatfs, littlefs: C, compiled by build.rs               (fatfs.rs, littlefs.rs)
+//!                      spiffs: Rust                                           (spiffs.rs)
 //! its device           Device       read, program, erase, overwrite, sync     (device.rs)
 //! ```
 //!
-//! A [`Device`] sees every access that the C code makes, in order, and is told before each whether it is for file
+//! A [`Device`] sees every access that a file system makes, in order, and is told before each whether it is for file
 //! content or for metadata. A [`FileSystem`] is made by name and options from [`FILE_SYSTEMS`]:
 //!
 //! ```
@@ -40,6 +42,7 @@ mod littlefs;
 mod options;
 pub mod ram;
 mod registry;
+mod spiffs;
 
 pub use device::{Device, DeviceError, Geometry, Purpose, Work};
 pub use error::{Code, ErrorKind, FsError};

@@ -75,6 +75,7 @@ struct State {
     geometry: Geometry,
     bytes: Vec<u8>,
     checks_erases: bool,
+    is_overwritten: bool,
     is_card: bool,
     counters: Counters,
     purpose: Purpose,
@@ -98,6 +99,7 @@ impl RamDevice {
             geometry,
             bytes,
             checks_erases: true,
+            is_overwritten: false,
             is_card: false,
             counters: Counters::default(),
             purpose: Purpose::Metadata,
@@ -126,6 +128,14 @@ impl RamDevice {
     #[must_use]
     pub fn without_erase_check(self) -> Self {
         self.lock().checks_erases = false;
+        self
+    }
+
+    /// Takes programs of what is not erased, and stores what a NOR flash would: ones become zeros, zeros stay. SPIFFS
+    /// relies on it.
+    #[must_use]
+    pub fn with_overwrites(self) -> Self {
+        self.lock().is_overwritten = true;
         self
     }
 
@@ -237,6 +247,10 @@ impl Device for RamDevice {
         let mut state = self.lock();
         let unit = state.geometry.program_bytes;
         let range = state.access(Operation::Program, address, data.len() as u64, unit)?;
+        if state.is_overwritten {
+            state.bytes[range].iter_mut().zip(data).for_each(|(old, new)| *old &= new);
+            return Ok(());
+        }
         if state.checks_erases {
             let not_erased = state.bytes[range.clone()].iter().zip(data).position(|(old, new)| old & new != *new);
             if let Some(offset) = not_erased {
@@ -300,6 +314,16 @@ mod tests {
         assert!(matches!(flash.read(u64::MAX, &mut [0; 3]), Err(DeviceError::OutOfRange { .. })));
         let counters = flash.counters();
         assert_eq!((counters.programs, counters.erases, counters.reads), (4, 1, 0));
+    }
+
+    #[test]
+    fn ones_become_zeros_where_the_flash_is_overwritten() {
+        let mut flash = RamDevice::nor_flash(8192, 4096).with_overwrites();
+        flash.program(10, &[0xF0]).unwrap();
+        flash.program(10, &[0x3C]).unwrap();
+        let mut byte = [0];
+        flash.read(10, &mut byte).unwrap();
+        assert_eq!(byte, [0x30]);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::device::Device;
 use crate::error::FsError;
 use crate::file_system::FileSystem;
 use crate::options::{Key, OptionError, Options};
-use crate::{fatfs, littlefs};
+use crate::{fatfs, littlefs, spiffs};
 
 /// Makes a file system on a device, neither formatted nor mounted.
 ///
@@ -26,7 +26,7 @@ pub struct Entry {
 }
 
 /// All file systems.
-pub static FILE_SYSTEMS: &[Entry] = &[fatfs::ENTRY, littlefs::ENTRY];
+pub static FILE_SYSTEMS: &[Entry] = &[fatfs::ENTRY, littlefs::ENTRY, spiffs::ENTRY];
 
 /// The file system of a name.
 ///

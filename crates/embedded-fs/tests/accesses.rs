@@ -5,7 +5,7 @@ mod support;
 
 use flashmark_embedded_fs::ram::{Access, Operation, RamDevice};
 use flashmark_embedded_fs::{OpenFlags, Purpose};
-use support::{SETS, flash, mounted, new, pattern, read_file, write_file};
+use support::{SETS, flash, make_directory, mounted, new, pattern, read_file, write_file};
 
 fn esp_flash() -> RamDevice {
     RamDevice::nor_flash(2 << 20, 4096)
@@ -123,7 +123,7 @@ fn content_is_told_from_metadata() {
     for (name, options, kib) in SETS {
         let device = flash(*kib);
         let mut fs = mounted(name, options, &device);
-        fs.mkdir("/D").unwrap();
+        make_directory(&mut *fs, "/D");
         device.log();
         write_file(&mut *fs, "/D/A", &content);
         let log = device.log();
@@ -142,14 +142,21 @@ fn content_is_told_from_metadata() {
         let metadata = only(&log, Operation::Program, Purpose::Metadata);
         assert!(!metadata.iter().any(is_content), "{name} {options}");
         let erased: u64 = only(&log, Operation::Erase, Purpose::Data).iter().map(|(_, bytes)| bytes).sum();
-        assert!((40_000..57_344).contains(&erased), "{name} {options}: {erased} bytes erased for data");
+        // SPIFFS erases when it is short of free pages, whatever was in them.
+        let expected = if *name == "spiffs" { 0..1 } else { 40_000..57_344 };
+        assert!(expected.contains(&erased), "{name} {options}: {erased} bytes erased for data");
 
         fs.unmount().unwrap();
         let mut fs = new(name, options, &device);
         fs.mount().unwrap();
         device.log();
         assert!(read_file(&mut *fs, "/D/A") == content);
-        let read = only(&device.log(), Operation::Read, Purpose::Data);
+        let log = device.log();
+        let mut read = only(&log, Operation::Read, Purpose::Data);
+        if *name == "spiffs" {
+            // Looking at a page's header brings the whole page into the cache, if there is one.
+            read.extend(only(&log, Operation::Read, Purpose::Metadata).iter().filter(|access| is_content(access)));
+        }
         let sum: u64 = read.iter().map(|(_, bytes)| bytes).sum();
         // littlefs reads the pointers that its files' blocks begin with, too.
         let wrong: u64 = read.iter().filter(|access| !is_content(access)).map(|(_, bytes)| bytes).sum();

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use flashmark_embedded_fs::{ErrorKind, FileSystem, OpenFlags};
 use proptest::prelude::*;
-use support::{SETS, flash, mounted, new, pattern, write_file};
+use support::{SETS, flash, make_directory, mounted, new, pattern, write_file};
 
 /// An image of each option set, made once.
 fn populated(set: usize) -> Vec<u8> {
@@ -19,7 +19,7 @@ fn populate(set: usize) -> Vec<u8> {
     let (name, options, kib) = SETS[set];
     let device = flash(kib);
     let mut fs = mounted(name, options, &device);
-    fs.mkdir("/D").unwrap();
+    make_directory(&mut *fs, "/D");
     for index in 0..12_u8 {
         write_file(&mut *fs, &format!("/D/FILE{index}.BIN"), &pattern(index, 200 * usize::from(index)));
     }

@@ -4,11 +4,11 @@
 mod support;
 
 use flashmark_embedded_fs::{FileSystem, OpenFlags};
-use support::{SETS, flash, mounted, new, pattern, read_file, write_file};
+use support::{SETS, flash, make_directory, mounted, new, pattern, read_file, write_file};
 
 /// A fixed sequence of operations that touches everything.
 fn exercise(fs: &mut dyn FileSystem) {
-    fs.mkdir("/SUB").unwrap();
+    make_directory(fs, "/SUB");
     for index in 0..6_u8 {
         write_file(fs, &format!("/SUB/F{index}"), &pattern(index, 3000 * usize::from(index) + 100));
     }

@@ -82,7 +82,12 @@ fn directory_of(path: usize) -> Option<usize> {
 
 impl Check {
     fn has_directory(&self, path: usize) -> bool {
-        directory_of(path).is_none_or(|directory| self.directories[directory])
+        self.is_flat() || directory_of(path).is_none_or(|directory| self.directories[directory])
+    }
+
+    /// Paths are names; there are no directories.
+    fn is_flat(&self) -> bool {
+        self.name == "spiffs"
     }
 
     fn is_open(&self, path: usize) -> bool {
@@ -174,6 +179,10 @@ impl Check {
                     open.position = open.position.min(content.len());
                     return;
                 }
+                if self.name == "spiffs" && size > content.len() {
+                    assert_eq!(result.unwrap_err().kind(), ErrorKind::InvalidParameter);
+                    return;
+                }
                 result.unwrap();
                 content.resize(size, 0);
                 open.position = open.position.min(size);
@@ -199,7 +208,9 @@ impl Check {
             Operation::Rename { from, to } => self.rename(from, to),
             Operation::MakeDirectory { directory } => {
                 let result = self.fs.mkdir(DIRECTORIES[directory]);
-                if self.directories[directory] {
+                if self.is_flat() {
+                    assert_eq!(result.unwrap_err().kind(), ErrorKind::Unsupported);
+                } else if self.directories[directory] {
                     assert_eq!(result.unwrap_err().kind(), ErrorKind::Exists);
                 } else {
                     result.unwrap();
@@ -235,7 +246,8 @@ impl Check {
             assert!(matches!(result.unwrap_err().kind(), ErrorKind::NotFound | ErrorKind::Busy));
         } else if !self.has_directory(to) {
             assert_eq!(result.unwrap_err().kind(), ErrorKind::NotFound);
-        } else if self.name == "fatfs" && self.files.contains_key(&to) {
+        } else if self.name != "littlefs" && self.files.contains_key(&to) && (self.name == "fatfs" || !self.is_open(to))
+        {
             assert_eq!(result.unwrap_err().kind(), ErrorKind::Exists);
         } else if self.is_open(to) {
             assert_eq!(result.unwrap_err().kind(), ErrorKind::Busy);
@@ -248,7 +260,7 @@ impl Check {
 
     fn list(&mut self, directory: usize) {
         let listed = self.fs.list(DIRECTORIES[directory]);
-        if !self.directories[directory] {
+        if !self.directories[directory] && !self.is_flat() {
             assert_eq!(listed.unwrap_err().kind(), ErrorKind::NotFound);
             return;
         }

@@ -5,11 +5,11 @@ mod support;
 
 use flashmark_embedded_fs::ram::RamDevice;
 use flashmark_embedded_fs::{ErrorKind, FILE_SYSTEMS, OpenFlags, Options, make};
-use support::SETS;
+use support::{SETS, suited};
 
 fn refusal(name: &str, options: &str, kib: u64, erase_bytes: u32) -> String {
     let options = Options::parse(options.split_whitespace()).unwrap();
-    let error = match make(name, Box::new(RamDevice::nor_flash(kib << 10, erase_bytes)), &options) {
+    let error = match make(name, Box::new(suited(name, RamDevice::nor_flash(kib << 10, erase_bytes))), &options) {
         Ok(mut fs) => fs.format().unwrap_err(),
         Err(error) => error,
     };
@@ -52,7 +52,36 @@ fn a_refusal_tells_key_value_and_reason() {
         ("littlefs", "name-max=300", 2048, 4096, "name-max=300: it has to be auto, or from 1 to 255"),
         ("littlefs", "compact-threshold=1k", 2048, 4096, "compact-threshold=1k: it has to be from half a block"),
         ("littlefs", "read=12q", 2048, 4096, "read=12q: "),
-        ("ext4", "", 2048, 4096, "there is no file system `ext4`; there are fatfs, littlefs"),
+        ("spiffs", "page=48", 2048, 4096, "page=48: it has to be from 64 to 32768 bytes"),
+        (
+            "spiffs",
+            "",
+            16384,
+            4096,
+            "page=256: the device of 16777216 bytes has 65536 such pages, and SPIFFS numbers at most 65535: take page=512",
+        ),
+        ("spiffs", "block=5000", 2048, 4096, "block=5000: it has to be a multiple of what the device erases, 4096"),
+        ("spiffs", "page=300", 2048, 4096, "block=4096: it has to be whole pages of 300 bytes, at least 4 of them"),
+        ("spiffs", "page=2k", 2048, 4096, "block=4096: it has to be whole pages of 2048 bytes, at least 4 of them"),
+        ("spiffs", "block=4m", 2048, 4096, "block=4m: it is larger than the device, 2097152 bytes"),
+        ("spiffs", "block=1m", 2048, 4096, "block=1m: the device of 2097152 bytes has 2 such blocks"),
+        ("spiffs", "name=1", 2048, 4096, "name=1: it has to be from 2 to 32768 bytes"),
+        ("spiffs", "name=250", 2048, 4096, "name=250: a name has room for"),
+        ("spiffs", "meta=240", 2048, 4096, "meta=240: a name has room for"),
+        ("spiffs", "meta=3", 2048, 4096, "meta=3: the time of the last change takes 4 bytes"),
+        (
+            "spiffs",
+            "page=64 name=8 block=2k",
+            2048,
+            512,
+            "magic=length: the page lookup of a block of this size has no room",
+        ),
+        ("spiffs", "cache=33", 2048, 4096, "cache=33: it has to be from 1 to 32"),
+        ("spiffs", "files=0", 2048, 4096, "files=0: it has to be from 1 to 1000"),
+        ("spiffs", "gc-runs=0", 2048, 4096, "gc-runs=0: it has to be from 1 to 10000"),
+        ("spiffs", "copy=0", 2048, 4096, "copy=0: it has to be from 1 to 32768 bytes"),
+        ("spiffs", "magic=on", 2048, 4096, "magic=on: it has to be one of length, page-size, off"),
+        ("ext4", "", 2048, 4096, "there is no file system `ext4`; there are fatfs, littlefs, spiffs"),
     ] {
         let text = refusal(name, options, kib, erase_bytes);
         assert!(text.contains(expected), "{name} {options}: {text}");
@@ -64,7 +93,7 @@ fn every_default_is_what_is_taken_without_it() {
     for entry in FILE_SYSTEMS {
         let with_all = entry.keys.iter().map(|key| format!("{}={}", key.name, key.default)).collect::<Vec<_>>();
         let images = [Vec::new(), with_all].map(|options| {
-            let device = RamDevice::nor_flash(2 << 20, 4096);
+            let device = suited(entry.name, RamDevice::nor_flash(2 << 20, 4096));
             let mut fs = make(entry.name, Box::new(device.clone()), &Options::parse(&options).unwrap()).unwrap();
             fs.format().unwrap();
             fs.mount().unwrap();
@@ -82,7 +111,7 @@ fn any_option_text_is_taken_or_refused() {
         for key in entry.keys {
             for value in values {
                 let options = Options::parse([format!("{}={value}", key.name)]).unwrap();
-                let device = RamDevice::nor_flash(2 << 20, 512);
+                let device = suited(entry.name, RamDevice::nor_flash(2 << 20, 512));
                 let Ok(mut fs) = make(entry.name, Box::new(device), &options) else { continue };
                 if fs.format().is_ok() {
                     fs.mount().unwrap();

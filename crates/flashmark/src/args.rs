@@ -77,6 +77,7 @@ Examples:
                                                    every storage of a simulated board, in virtual time
   flashmark run lab:esp32/fatfs --set fatfs.cluster=16k --where
                                                    one storage, set otherwise, and where its time goes
+  flashmark run lab:esp32 --suite fill             its file systems side by side, as they get fuller
   flashmark run lab:esp32/fatfs --suite esp-idf --sweep fatfs.cluster=4k,16k,64k --sweep chip=w25q32jv,gd25q32c
                                                    each combination, the fastest first
 
@@ -182,6 +183,10 @@ pub struct FormatArgs {
     /// Show where the time of simulated boards went, and what their devices did
     #[arg(long = "where")]
     pub attribution: bool,
+
+    /// Show the targets side by side: a line for each workload that several of them ran (suite fill does so anyway)
+    #[arg(long)]
+    pub compare: bool,
 
     /// Show how simulated media wore
     #[arg(long)]

@@ -6,7 +6,7 @@ use anyhow::bail;
 use flashmark_core::record::Record;
 use flashmark_report::format::{Format, FormatError, Style, format_named, formats};
 use flashmark_report::sweep::{Metric, sort_by, sweep_table};
-use flashmark_report::views::{write_attribution, write_wear};
+use flashmark_report::views::{write_attribution, write_comparison, write_wear};
 
 use crate::args::FormatArgs;
 
@@ -42,6 +42,7 @@ impl Output {
             bits: args.bits,
             attribution: args.attribution,
             wear: args.wear,
+            compare: args.compare,
             ascii: !takes_unicode(),
         };
         Ok(Self { format, style, sort: args.sort })
@@ -69,7 +70,7 @@ impl Output {
 
     /// Whether what is printed needs no more of a record than its main figures.
     pub fn needs_figures_only(&self) -> bool {
-        self.is_sorted_table() && !self.style.attribution && !self.style.wear
+        self.is_sorted_table() && !self.style.attribution && !self.style.wear && !self.style.compare
     }
 
     fn is_sorted_table(&self) -> bool {
@@ -118,6 +119,10 @@ impl Output {
         if style.wear {
             writeln!(out)?;
             write_wear(records, style, out)?;
+        }
+        if style.compare {
+            writeln!(out)?;
+            write_comparison(records, style, out)?;
         }
         Ok(())
     }

@@ -13,6 +13,7 @@ mod save;
 mod shard;
 mod sweep;
 mod terminal;
+mod tries;
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;

@@ -174,5 +174,8 @@ fn records_are_shown_again() {
     let file = out.join("run.jsonl");
     let ran = run("lab:esp32").words(SMALL).words("--format csv -o").arg(&file).exits(0);
     assert_eq!(flashmark("show --format csv").arg(&file).exits(0).stdout, ran.stdout);
-    assert_eq!(records::of_file(&file).len(), ran.stdout.lines().count() - 1);
+    let records = records::of_file(&file);
+    // A cell may have several lines.
+    let rows = ran.stdout.lines().filter(|line| line.starts_with(&records[0].run.id));
+    assert_eq!(records.len(), rows.count());
 }

@@ -11,6 +11,7 @@ mod profile;
 pub mod value;
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 
 use flashmark_chips::nor;
 use flashmark_core::units::{parse_bytes, parse_ns};
@@ -125,6 +126,24 @@ impl Board {
     #[must_use]
     pub fn shows(&self, storage: &str) -> (Access, Medium) {
         (if storage == storage::RAW { Access::Raw } else { Access::Files }, Medium::Nor)
+    }
+
+    /// How often a workload is repeated on a storage at most (its `tries`); `None` is as often as the suite says.
+    ///
+    /// This is a habit of the original that the board's published run was made with. So it holds in the suite that the
+    /// profile names, and in others of the same original: `suite` is the run's by the name or path that it is asked for by.
+    /// What other suites repeat is theirs to say.
+    ///
+    /// # Errors
+    /// [`BoardError::Value`], of a value that its key does not take.
+    pub fn tries(&self, storage: &str, suite: &str, original: Option<&str>) -> Result<Option<NonZeroU32>, BoardError> {
+        let key = format!("{storage}.tries");
+        let is_own = self.suite().is_some_and(|own| own == suite || original == Some(own));
+        if !is_own || !self.values.contains_key(&key) {
+            return Ok(None);
+        }
+        let tries = u32::try_from(self.count(&key)?).map_err(|_| self.misfit(&key, "it is too large".to_owned()))?;
+        Ok(NonZeroU32::new(tries))
     }
 
     /// Everything that decides the results but the workloads: all settings with the values that hold, the chip's numbers,
@@ -270,6 +289,11 @@ impl Board {
     /// A word.
     pub(crate) fn text_of(&self, key: &str) -> Result<&str, BoardError> {
         Ok(self.value(key)?.text.as_str())
+    }
+
+    /// A word, or `default` where it is not set.
+    pub(crate) fn text_or<'a>(&'a self, key: &str, default: &'a str) -> &'a str {
+        self.values.get(key).map_or(default, |value| value.text.as_str())
     }
 
     /// A flag.

@@ -142,6 +142,7 @@ impl Parts<'_> {
     pub(crate) fn ready(&self, storage: &str) -> Result<(Store, Vec<PhaseTime>), LabError> {
         let mut phases = Phases { ledger: self.ledger, phases: Vec::new() };
         let costs = Costs::of(self.board, storage)?;
+        self.leave_over(storage)?;
         let device = self.device(storage, &mut phases)?;
         let device: Box<dyn Device> =
             Box::new(Accounted::new(device, costs, Rc::clone(self.ledger), Rc::clone(self.data_bytes)));
@@ -166,6 +167,24 @@ impl Parts<'_> {
                 .map_err(refused("mount after formatting"))?;
         }
         Ok((Store::Files(files), phases.phases))
+    }
+
+    /// Fills the start of the partition with what was there before, unless all of it was in use, or it holds an image.
+    fn leave_over(&self, storage: &str) -> Result<(), BoardError> {
+        let key = format!("{storage}.left-over");
+        let is_used = self.board.text_of(&format!("{storage}.start"))? == "used";
+        if self.keep || is_used || self.board.text_or(&key, "").is_empty() {
+            return Ok(());
+        }
+        let (offset, size_bytes) = (self.board.bytes("partition.offset")?, self.board.bytes("partition.size")?);
+        let bytes = self.board.bytes(&key)?;
+        if bytes > size_bytes || !bytes.is_multiple_of(u64::from(SECTOR_BYTES)) {
+            let why = format!("it has to be whole sectors of {SECTOR_BYTES} bytes, and not more than the partition");
+            return Err(self.board.misfit(&key, why));
+        }
+        let seed = self.board.count("board.seed")?;
+        let aged = self.driver.borrow_mut().chip_mut().age(offset..offset + bytes, seed);
+        aged.map_err(|violation| self.board.misfit(&key, violation.to_string()))
     }
 
     /// What the storage stands on: the partition, or wear levelling on it.

@@ -1,5 +1,7 @@
 //! A lab target: one storage of a board, as the runner drives it.
 
+mod fill;
+mod habits;
 mod operations;
 mod raw;
 mod wear;
@@ -12,7 +14,7 @@ use flashmark_core::clock::Clock as _;
 use flashmark_core::environment::{Device as DeviceInfo, Environment, FileSystem as FileSystemInfo};
 use flashmark_core::ledger::{Account, Layer, Ledger, Spent};
 use flashmark_core::runner::{Fit, fit};
-use flashmark_core::simulation::{DeviceWork, PhaseTime, Simulation, Whole, layer_times};
+use flashmark_core::simulation::{DeviceWork, Filled, PhaseTime, Simulation, Whole, layer_times};
 use flashmark_core::target::{Contents, Fault, FaultKind};
 use flashmark_core::workload::{Access, Direct, Erase, FileMode, Medium, Workload};
 use flashmark_embedded_fs::FileId;
@@ -32,6 +34,7 @@ pub struct LabTarget {
     /// Bytes of files' data that were programmed since power-on.
     data_bytes: Rc<Cell<u64>>,
     store: Store,
+    habits: habits::Habits,
     label: String,
     environment: Environment,
     partition: std::ops::Range<u64>,
@@ -42,6 +45,7 @@ pub struct LabTarget {
     file_bytes: Option<u64>,
     contents: Contents,
     phases: Vec<PhaseTime>,
+    fill: fill::Fill,
     erase: Erase,
     gauge: Gauge,
 }
@@ -79,6 +83,8 @@ struct Gauge {
     stuck_before: u64,
     read_bytes: u64,
     write_bytes: u64,
+    /// The level that the file system was brought to for the workload.
+    filled: Option<Filled>,
 }
 
 impl Gauge {
@@ -156,6 +162,7 @@ impl LabTarget {
             file_bytes: None,
             contents: Contents::default(),
             phases,
+            fill: fill::Fill::default(),
             erase: Erase::Inside,
             gauge: Gauge::default(),
             data_bytes,
@@ -163,6 +170,7 @@ impl LabTarget {
             driver,
             app,
             store,
+            habits: habits::Habits::of(board),
         })
     }
 
@@ -269,6 +277,7 @@ impl LabTarget {
                 write_bytes: self.gauge.write_bytes,
             },
             phases: std::mem::take(&mut self.phases),
+            filled: self.gauge.filled,
             wear: Some(wear::of(self.driver.borrow().chip(), &self.partition)),
         }
     }

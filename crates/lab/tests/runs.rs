@@ -7,16 +7,16 @@ use flashmark_core::record::{Form, Status};
 use flashmark_lab::LabTarget;
 use support::{Row, board, run_suite};
 
-const STORAGES: [&str; 3] = ["raw", "fatfs", "littlefs"];
+const STORAGES: [&str; 4] = ["raw", "fatfs", "littlefs", "spiffs"];
 
 fn esp_idf(storage: &str, form: Form, settings: &[&str]) -> Vec<Row> {
     run_suite(&board("esp32", &[]), storage, "esp-idf", form, settings)
 }
 
 #[test]
-fn the_flash_part_has_eighteen_rows() {
+fn the_flash_part_has_twenty_six_rows() {
     let counts = STORAGES.map(|storage| esp_idf(storage, Form::Compat, &["tries=2"]).len());
-    assert_eq!(counts, [2, 8, 8]);
+    assert_eq!(counts, [2, 8, 8, 8]);
 }
 
 #[test]
@@ -89,6 +89,16 @@ fn the_work_is_what_the_original_does() {
     // 16 blocks hold 104 bytes less than 64 KiB, which their pointers take.
     assert_eq!(littlefs[0].simulation.device.erases, 4 * 17);
     assert!(!littlefs[0].simulation.spent.iter().any(|layer| layer.layer == Layer::Translation));
+    let spiffs = esp_idf("spiffs", Form::Compat, &["tries=1"]);
+    let write = &spiffs[0].simulation.device;
+    // 262 pages of 251 bytes, two of them in one transaction for the lookup and one for the header, four for the content
+    // but for the last page's; three parts of the index: the first changed in place, two new ones with one change each.
+    assert_eq!(write.erases, 0);
+    assert!((262 * 6..262 * 6 + 60).contains(&write.programs), "{write:?}");
+    assert!((262 * 258..262 * 264).contains(&write.program_bytes), "{write:?}");
+    // Each page once, and once around the lookup of all blocks: the second part of the index lies before the first.
+    let read = &spiffs[1].simulation.device;
+    assert!((4 * (262 + 512)..4 * (262 + 512 + 6)).contains(&read.reads), "{read:?}");
 }
 
 #[test]
@@ -133,7 +143,7 @@ fn verified_suites_find_nothing_wrong() {
 #[test]
 fn an_image_is_mounted_as_it_is() {
     let esp32 = board("esp32", &[]);
-    for storage in ["fatfs", "littlefs"] {
+    for storage in ["fatfs", "littlefs", "spiffs"] {
         let mut target = LabTarget::open(&esp32, storage, None).unwrap();
         let suite = flashmark_suite::Suite::load("esp-idf").unwrap();
         let workloads = suite.expand(Form::Compat, &flashmark_suite::Settings::new()).unwrap();
@@ -153,7 +163,7 @@ fn an_image_is_mounted_as_it_is() {
 /// What failed took its time, too, but no longer than the outcome says.
 #[test]
 fn the_books_balance_where_writes_fail() {
-    for (storage, max_errors) in [("fatfs", 0), ("littlefs", 0), ("fatfs", 3), ("raw", 2)] {
+    for (storage, max_errors) in [("fatfs", 0), ("littlefs", 0), ("spiffs", 0), ("fatfs", 3), ("raw", 2)] {
         let mut target = LabTarget::open(&board("esp32", &[]), storage, None).unwrap();
         let mut workload = flashmark_core::workload::Workload::named("too much");
         workload.read_percent = 0;
@@ -215,6 +225,12 @@ fn what_stays_in_buffers_is_told() {
         ("littlefs", 64, 64, "existing", Reached::Cache),
         ("fatfs", 64, 64, "existing", Reached::Cache),
         ("fatfs", 1, 300, "new", Reached::Cache),
+        ("spiffs", 65_536, 65_536, "new", Reached::Device),
+        ("spiffs", 255, 255, "new", Reached::Cache),
+        ("spiffs", 256, 256, "new", Reached::Device),
+        ("spiffs", 1, 200, "new", Reached::Cache),
+        // A page of them.
+        ("spiffs", 1, 300, "new", Reached::Device),
     ] {
         let mut target = LabTarget::open(&board("esp32", &[]), storage, None).unwrap();
         let mut workload = flashmark_core::workload::Workload::named("write");

@@ -82,8 +82,8 @@ pub trait Format: Sync {
         false
     }
 
-    /// Whether the format can show the views of simulated boards ([`Style::attribution`], [`Style::wear`]); the others
-    /// pass them over. What can be written beside those is in [`crate::views`].
+    /// Whether the format can show the views of simulated boards ([`Style::attribution`], [`Style::wear`]) and of several
+    /// targets ([`Style::compare`]); the others pass them over. What can be written beside those is in [`crate::views`].
     fn knows_views(&self) -> bool {
         false
     }
@@ -126,6 +126,9 @@ pub struct Style {
     pub attribution: bool,
     /// The wear of simulated media, below each target's rows, in the formats that can ([`Format::knows_views`]).
     pub wear: bool,
+    /// The targets of a run side by side, below all of them, in the formats that can ([`Format::knows_views`]). Without it
+    /// they are shown where file systems were filled, which is done to be compared.
+    pub compare: bool,
     /// Whether the output can show ASCII only. It concerns the map of wear alone.
     pub ascii: bool,
 }
@@ -243,6 +246,21 @@ mod tests {
         }
         let those: Vec<&str> = formats().iter().filter(|f| f.knows_views()).map(|f| f.name()).collect();
         assert_eq!(those, ["table", "markdown"]);
+    }
+
+    /// Where file systems were filled, the formats that know views compare them; otherwise on request.
+    #[test]
+    fn targets_are_compared_in_the_formats_that_know_views() {
+        let mut records = samples::simulated::side_by_side();
+        for filled in [true, false] {
+            for format in formats().iter().filter(|format| format.original().is_none()) {
+                let with = |compare| shown(*format, &records, &Style { compare, ..Style::default() });
+                let has = |text: &str| text.contains("side by side");
+                let expected = [format.knows_views(), format.knows_views() && filled];
+                assert_eq!([has(&with(true)), has(&with(false))], expected, "{}", format.name());
+            }
+            records.iter_mut().for_each(|record| record.workload.fill_percent = None);
+        }
     }
 
     #[test]

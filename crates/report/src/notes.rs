@@ -75,7 +75,16 @@ fn status(record: &Record) -> Option<Note> {
 fn faults(record: &Record) -> Vec<Note> {
     let outcome = &record.outcome;
     let error = |text| Note { weight: Weight::Error, text };
-    let mut notes: Vec<Note> = outcome.faults.iter().map(|failed| error(fault(record, failed))).collect();
+    let mut told: Vec<(String, u64)> = Vec::new();
+    for failed in &outcome.faults {
+        let text = fault(record, failed);
+        match told.iter_mut().find(|(known, _)| *known == text) {
+            Some((_, times)) => *times += 1,
+            None => told.push((text, 1)),
+        }
+    }
+    let repeated = |(text, times): (String, u64)| if times > 1 { format!("{text} ({times} times)") } else { text };
+    let mut notes: Vec<Note> = told.into_iter().map(|found| error(repeated(found))).collect();
     let untold = outcome.fault_count.saturating_sub(outcome.faults.len() as u64);
     if untold > 0 {
         let more = counted(untold, "more operation", "more operations");
@@ -87,7 +96,7 @@ fn faults(record: &Record) -> Vec<Note> {
 fn fault(record: &Record, failed: &FailedOp) -> String {
     let place = match failed.op {
         OpKind::Read | OpKind::Write | OpKind::Layout | OpKind::Verify => format!(" at byte {}", failed.offset),
-        OpKind::Sync | OpKind::Open | OpKind::Close | OpKind::Drain => String::new(),
+        OpKind::Sync | OpKind::Open | OpKind::Close | OpKind::Repeat | OpKind::Drain => String::new(),
     };
     let message = printable(&failed.fault.message);
     // Messages of a system mostly have its number in them, as `std::io::Error` writes it.
@@ -115,7 +124,7 @@ fn time_of_failures(group: &Group<'_>) -> Option<Note> {
 const fn is_timed(op: OpKind) -> bool {
     match op {
         OpKind::Read | OpKind::Write | OpKind::Sync | OpKind::Drain => true,
-        OpKind::Open | OpKind::Close | OpKind::Layout | OpKind::Verify => false,
+        OpKind::Open | OpKind::Close | OpKind::Repeat | OpKind::Layout | OpKind::Verify => false,
     }
 }
 

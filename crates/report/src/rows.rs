@@ -88,9 +88,16 @@ impl Row<'_> {
         }
     }
 
-    /// The rate with its unit; empty where there is none.
+    /// The rate with its unit; empty where there is none. Of whole repeats it is that of all that they moved.
     pub(crate) fn rate(&self, unit: RateUnit) -> String {
-        self.main().map_or_else(String::new, |stats| rate(stats.bytes, self.record.outcome.elapsed_ns, unit))
+        let outcome = &self.record.outcome;
+        match self.stats {
+            Some(stats) if is_main(stats.op) => rate(stats.bytes, outcome.elapsed_ns, unit),
+            Some(stats) if stats.op == OpKind::Repeat && outcome.status == Status::Done => {
+                rate(outcome.bytes, stats.latency_ns.sum, unit)
+            }
+            _ => String::new(),
+        }
     }
 
     /// How much the repeats differ: the slowest and the fastest one's rate, without the unit. `None` for a single

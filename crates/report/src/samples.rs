@@ -320,7 +320,7 @@ pub fn outcome(ops: &[(OpKind, u64, &[u64])]) -> Outcome {
         times_ns.iter().for_each(|&ns| histogram.record(ns));
         outcome.ops.push(OpStats::from_histogram(*op, *bytes, &histogram));
         outcome.bytes += bytes;
-        if !matches!(op, OpKind::Open | OpKind::Close) {
+        if !matches!(op, OpKind::Open | OpKind::Close | OpKind::Repeat) {
             outcome.elapsed_ns += times_ns.iter().sum::<u64>();
         }
     }

@@ -38,6 +38,7 @@ fn records() -> Vec<Record> {
     for original in ["esp-idf", "sdfat", "sd-bench"] {
         records.extend(samples::of_original(Some(original)));
     }
+    records.splice(0..0, samples::simulated::side_by_side());
     let with_all = records.last_mut().unwrap();
     with_all.run.only = vec!["write".into()];
     let device = with_all.environment.device.as_mut().unwrap();
@@ -252,7 +253,7 @@ fn the_layers_add_up_to_the_elapsed_time() {
 fn a_record_without_the_later_fields_is_one() {
     let mut value = written(&samples::simulated::on_fatfs()[0]);
     value.as_object_mut().unwrap().remove("simulation");
-    for field in ["erase", "access", "medium"] {
+    for field in ["erase", "access", "medium", "fill_percent"] {
         assert!(value["workload"].as_object_mut().unwrap().remove(field).is_some(), "{field}");
     }
     assert!(validator().is_valid(&value));
@@ -266,7 +267,7 @@ fn a_record_without_the_later_fields_is_one() {
 fn the_ranges_are_those_of_the_code() {
     type Set = fn(&mut Workload, u64);
     let validator = validator();
-    let fields: [(&str, Set, u64); 12] = [
+    let fields: [(&str, Set, u64); 13] = [
         ("read_percent", |w, n| w.read_percent = n as u8, u8::MAX.into()),
         ("block_bytes", |w, n| w.block_bytes = n as u32, u32::MAX.into()),
         ("file_bytes", |w, n| w.file_bytes = Some(n), u64::MAX),
@@ -278,11 +279,12 @@ fn the_ranges_are_those_of_the_code() {
         ("max_errors", |w, n| w.max_errors = n as u32, u32::MAX.into()),
         ("sync", |w, n| w.sync = SyncPolicy::Every { ops: n as u32 }, u32::MAX.into()),
         ("data", |w, n| w.data = Data::Compressible { percent: n as u8 }, u8::MAX.into()),
+        ("fill_percent", |w, n| w.fill_percent = Some(n as u8), u8::MAX.into()),
         ("order", |w, n| w.order = Order::Zipf { theta_milli: n as u16 }, u16::MAX.into()),
     ];
     for (field, set, most) in fields {
         let mut refused = 0;
-        let ends = [0, 1, 100, 101, 10_000, 10_001, REPEATS_MAX.into(), u64::from(REPEATS_MAX) + 1, most];
+        let ends = [0, 1, 99, 100, 101, 10_000, 10_001, REPEATS_MAX.into(), u64::from(REPEATS_MAX) + 1, most];
         for value in ends.into_iter().filter(|value| *value <= most) {
             let mut record = samples::full();
             record.workload.block_bytes = 1;
@@ -393,6 +395,10 @@ fn records_with_a_defect_do_not_fit() {
         drop(value["simulation"]["spent"][0].as_object_mut().unwrap().remove("layer"));
     });
     refuse_simulated("an erase that is none", &|value| value["workload"]["erase"] = json!("before"));
+    refuse_simulated("a full volume", &|value| value["workload"]["fill_percent"] = json!(100));
+    refuse_simulated("a level without a whole", &|value| {
+        drop(value["simulation"]["filled"].as_object_mut().unwrap().remove("total_bytes"));
+    });
     refuse_simulated("a missing whole", &|value| {
         drop(value["simulation"].as_object_mut().unwrap().remove("whole"));
     });

@@ -231,5 +231,6 @@ fn made_up_name(workload: &Workload) -> String {
         SyncPolicy::Never => "",
         SyncPolicy::End | SyncPolicy::Every { .. } => " + sync",
     };
-    format!("{order} {op} {}{sync}", flashmark_core::units::format_bytes(u64::from(workload.block_bytes)))
+    let fill = workload.fill_percent.map_or_else(String::new, |percent| format!(", {percent} % full"));
+    format!("{order} {op} {}{sync}{fill}", flashmark_core::units::format_bytes(u64::from(workload.block_bytes)))
 }

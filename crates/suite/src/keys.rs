@@ -320,6 +320,21 @@ static KEYS: &[KeyDoc] = &[
         d.workload.time_open_close = values::boolean(v)?;
         Ok(())
     }),
+    key!("time-repeats" "BOOL" Always,
+    "Times each repeat as a whole, opening (or truncating) and closing included, as a row of its own.",
+    "`true`, `false`", "`false`",
+    ["time-whole", "time-repeat"], |d, v, _| {
+        d.workload.time_repeats = values::boolean(v)?;
+        Ok(())
+    }),
+    key!("fill" "PERCENT" Always,
+    "How full the file system is made before the first repeat, outside the time, with files of flashmark's own; the \
+     measured file counts as if it were there. Simulated boards only. The level stays until another `fill`.",
+    "`\"0%\"` to `\"99%\"` of what the file system can hold, or `\"none\"` (as it is)", "`\"none\"`",
+    ["fill-level", "fill-percent", "full", "level", "used"], |d, v, _| {
+        d.workload.fill_percent = values::fill_percent(v)?;
+        Ok(())
+    }),
     key!("max-errors" "N" Always,
     "How many failed operations are passed over, and reported, before the workload stops.",
     "whole number; 0 stops at the first", "`0`",

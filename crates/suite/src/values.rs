@@ -1,7 +1,7 @@
 //! What can stand behind a key, and reading it.
 
 use flashmark_core::units::{parse_bytes, parse_ns};
-use flashmark_core::workload::{Data, Order, REPEATS_MAX, SyncPolicy, Verify};
+use flashmark_core::workload::{Data, FILL_PERCENT_MAX, Order, REPEATS_MAX, SyncPolicy, Verify};
 
 use crate::expression::{self, Scope};
 use crate::nearest::nearest;
@@ -157,6 +157,24 @@ pub(crate) fn time_or_none_ns(value: &Value) -> Result<Option<u64>, Misfit> {
     time_ns(value).map(Some)
 }
 
+/// A level of use in percent, or the word for as it is.
+pub(crate) fn fill_percent(value: &Value) -> Result<Option<u8>, Misfit> {
+    let text = value.as_text().map(str::trim);
+    if text == Some("none") {
+        return Ok(None);
+    }
+    let digits = text.and_then(|text| text.strip_suffix('%')).map(str::trim_end);
+    let percent = digits.filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
+    match percent.and_then(|digits| digits.parse().ok()) {
+        Some(percent @ 0..=FILL_PERCENT_MAX) => Ok(Some(percent)),
+        _ => {
+            let nearest = text.and_then(|text| nearest(text, ["none"])).map(str::to_owned);
+            let what = format!("a level of \"0%\" to \"{FILL_PERCENT_MAX}%\", or \"none\",");
+            Err(Misfit { nearest, ..Misfit::expected(&what, value) })
+        }
+    }
+}
+
 /// Yes or no.
 pub(crate) fn boolean(value: &Value) -> Result<bool, Misfit> {
     match value {
@@ -308,6 +326,12 @@ mod tests {
         assert_eq!(count_u32(&word("1_000"), &Scope::new()), Ok(1000));
         assert_eq!(bytes_or_all(&word("all"), &Scope::new()), Ok(None));
         assert_eq!(time_or_none_ns(&word("1.5s")), Ok(Some(1_500_000_000)));
+        assert_eq!(fill_percent(&word("60%")), Ok(Some(60)));
+        assert_eq!(fill_percent(&word("0 %")), Ok(Some(0)));
+        assert_eq!(fill_percent(&word("none")), Ok(None));
+        for bad in ["60", "100%", "-5%", "+5%", "%", "abc", "5.5%", "300%"] {
+            assert!(fill_percent(&word(bad)).is_err(), "{bad}");
+        }
         for bad in ["zipf:0", "zipf:", "zipf:1.2345", "zipf:10.001", "zipf:-1"] {
             assert!(order(&word(bad)).is_err(), "{bad}");
         }

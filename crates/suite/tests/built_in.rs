@@ -61,6 +61,7 @@ fn summary(workloads: &[Workload]) -> String {
         }
         for (flag, name) in [
             (w.time_open_close, "time-open-close"),
+            (w.time_repeats, "time-repeats"),
             (!w.drain, "no-drain"),
             (w.accept_short, "accept-short"),
             (w.preallocate, "preallocate"),
@@ -76,6 +77,7 @@ fn summary(workloads: &[Workload]) -> String {
         if w.medium != Medium::Any {
             parts.push(format!("medium={:?}", w.medium).to_lowercase());
         }
+        parts.extend(w.fill_percent.map(|percent| format!("fill={percent}%")));
         if w.max_errors > 0 {
             parts.push(format!("max-errors={}", w.max_errors));
         }
@@ -97,7 +99,7 @@ fn every_suite_expands_in_every_form_it_has() {
         );
         assert!(!loaded.about().is_empty() && loaded.about().len() < 110, "{}", suite.name);
         assert!(loaded.original().is_none_or(|original| ORIGINALS.contains(&original)));
-        assert_eq!(loaded.forms().contains(&Form::Compat), !matches!(suite.name, "quick" | "raw-read"));
+        assert_eq!(loaded.forms().contains(&Form::Compat), !matches!(suite.name, "quick" | "raw-read" | "fill"));
         for form in loaded.forms() {
             let workloads = loaded.expand(*form, &Settings::new()).unwrap();
             let form = serde_json::to_value(form).unwrap();
@@ -272,4 +274,27 @@ fn sync_async_differs_in_the_engine_alone() {
         }
         assert_eq!(workloads.iter().filter(|w| w.engine == "tokio").count() * 2, workloads.len());
     }
+}
+
+#[test]
+fn fill_goes_up_and_measures_the_same_at_each_level() {
+    let workloads = expand("fill", Form::Corrected, &["rewrites=7", "reads=3"]);
+    let levels: Vec<u8> = workloads.iter().map(|w| w.fill_percent.unwrap()).collect();
+    assert!(levels.is_sorted() && levels.last() == Some(&95), "{levels:?}");
+    let nameless = |w: &Workload| Workload { name: String::new(), fill_percent: None, ..w.clone() };
+    for pair in workloads.chunks(2) {
+        let [rewrite, read] = pair else { panic!("a level has two rows") };
+        assert_eq!([nameless(rewrite), nameless(read)], [nameless(&workloads[0]), nameless(&workloads[1])]);
+        assert_eq!((rewrite.repeats, rewrite.sync, rewrite.file), (7, SyncPolicy::End, FileMode::New));
+        assert_eq!((read.repeats, read.read_percent, read.reopen), (3, 100, Reopen::EachRepeat));
+        for (workload, what) in [(rewrite, "rewrite 4 KiB"), (read, "read 4 KiB")] {
+            assert_eq!(workload.name, format!("{} % full: {what}", workload.fill_percent.unwrap()));
+            assert!(workload.time_repeats && workload.size_bytes == Some(4096) && workload.block_bytes == 4096);
+            assert_eq!((workload.access, workload.medium), (Access::Files, Medium::Any));
+            assert_eq!(workload.max_errors, 7);
+        }
+    }
+    // A partition of the boards has 2 MiB, of which the first levels leave no more than two rows write.
+    let defaults = expand("fill", Form::Corrected, &[]);
+    assert!(u64::from(defaults[0].repeats) * 4096 > (2 << 20) * 90 / 100);
 }

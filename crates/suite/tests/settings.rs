@@ -121,7 +121,8 @@ fn every_key_can_be_set_from_the_command_line() {
         "access" => "raw",
         "medium" => "not-nor",
         "drain" => "false",
-        "preallocate" | "time-open-close" | "accept-short" => "true",
+        "fill" => "60%",
+        "preallocate" | "time-open-close" | "time-repeats" | "accept-short" => "true",
         other => panic!("a new key needs a value here: {other}"),
     };
     let mut settings = Settings::new();
@@ -150,9 +151,11 @@ fn every_key_can_be_set_from_the_command_line() {
         engine: "tokio".into(),
         direct: flashmark_core::workload::Direct::Buffered,
         time_open_close: true,
+        time_repeats: true,
         max_errors: 12,
         accept_short: true,
         erase: Erase::Outside,
+        fill_percent: Some(60),
         access: Access::Raw,
         medium: Medium::NotNor,
     };

@@ -31,9 +31,7 @@ fn the_built_in_table_is_compared_but_for_what_the_board_does_not_have() {
     for row in &report.rows {
         let on_card = row.row.medium == "sd" || row.row.op.starts_with("sd ");
         let expected = if on_card { Verdict::NotRun } else { Verdict::Compared };
-        let spiffs = row.row.fs == "spiffs" || row.row.op.starts_with("spiffs");
-        // Once the board has this storage its rows are compared as well.
-        assert!(row.verdict == expected || (spiffs && row.verdict == Verdict::NotRun), "{:?}", row);
+        assert_eq!(row.verdict, expected, "{row:?}");
         assert_eq!(row.reason.is_some(), row.verdict != Verdict::Compared);
     }
     assert!(report.rows.iter().filter(|row| row.fitted).count() >= 2);
@@ -116,6 +114,20 @@ fn boards_are_set_by_the_cell_and_found_beside_the_table() {
     assert_eq!(nowhere.reason.as_deref(), Some("the table names no board"));
     // The row says QIO, two of the boards are set otherwise.
     assert_eq!(report.messages.iter().filter(|message| message.contains("bus is QIO 80MHz, but board")).count(), 2);
+}
+
+/// A table says how often a row was repeated; where it does not, the board does.
+#[test]
+fn rows_that_do_not_say_are_repeated_as_the_board_does() {
+    let tests_ns = |tests: &str, board: &str| {
+        let report = run(&format!("esp_idf_perf_benchmark_phases,,,,,{tests},,,,wall_ms,3900,ms,,{board}\n"));
+        predicted(&report.rows[0])
+    };
+    let once = tests_ns("spiffs 8 tests x1", "esp32");
+    assert_eq!(tests_ns("spiffs 8 tests", "esp32"), once);
+    let twice = tests_ns("spiffs 8 tests", "\"esp32,spiffs.tries=2\"");
+    assert_eq!(twice, tests_ns("spiffs 8 tests x2", "esp32"));
+    assert!(twice > once);
 }
 
 #[test]

@@ -9,10 +9,10 @@ use super::timer::Timer;
 use crate::clock::Clock;
 use crate::histogram::Histogram;
 use crate::record::{Doubts, FAULTS_KEPT, FailedOp, OpKind, OpStats, Outcome, Reached, Repeat, Status, WarningCode};
-use crate::target::{Fault, Target};
+use crate::target::{Fault, FaultKind, Target};
 use crate::workload::{Reopen, Workload};
 
-/// The histograms of one workload, one for each kind of operation: 100 KiB that are used again and again.
+/// The histograms of one workload, one for each kind of operation: 120 KiB that are used again and again.
 #[derive(Clone, Debug, Default)]
 pub struct Meters {
     pub(super) read: Histogram,
@@ -20,6 +20,7 @@ pub struct Meters {
     pub(super) sync: Histogram,
     pub(super) open: Histogram,
     pub(super) close: Histogram,
+    pub(super) repeat: Histogram,
 }
 
 impl Meters {
@@ -27,7 +28,7 @@ impl Meters {
     #[must_use]
     pub const fn new() -> Self {
         const EMPTY: Histogram = Histogram::new();
-        Self { read: EMPTY, write: EMPTY, sync: EMPTY, open: EMPTY, close: EMPTY }
+        Self { read: EMPTY, write: EMPTY, sync: EMPTY, open: EMPTY, close: EMPTY, repeat: EMPTY }
     }
 
     /// Empty histograms on the heap (they are too large for many stacks).
@@ -46,23 +47,25 @@ impl Meters {
     }
 
     pub(super) fn clear(&mut self) {
-        for histogram in [&mut self.read, &mut self.write, &mut self.sync, &mut self.open, &mut self.close] {
+        let Self { read, write, sync, open, close, repeat } = self;
+        for histogram in [read, write, sync, open, close, repeat] {
             if !histogram.is_empty() {
                 histogram.clear();
             }
         }
     }
 
-    /// Records an opening or closing if it is wanted.
-    pub(super) fn time(&mut self, op: OpKind, wanted: bool, start: u64, end: u64, tally: &mut Tally) {
-        if !wanted {
-            return;
+    /// Records an opening or closing if it is wanted, and gives its time, unless the clock stepped back inside it.
+    pub(super) fn time(&mut self, op: OpKind, wanted: bool, start: u64, end: u64, tally: &mut Tally) -> Option<u64> {
+        let ns = end.checked_sub(start);
+        if wanted {
+            let histogram = if op == OpKind::Open { &mut self.open } else { &mut self.close };
+            match ns {
+                Some(ns) => histogram.record(ns),
+                None => tally.clock_steps += 1,
+            }
         }
-        let histogram = if op == OpKind::Open { &mut self.open } else { &mut self.close };
-        match end.checked_sub(start) {
-            Some(ns) => histogram.record(ns),
-            None => tally.clock_steps += 1,
-        }
+        ns
     }
 
     pub(super) fn sync<C: Clock, T: Target>(
@@ -101,10 +104,14 @@ pub(super) struct Tally {
     fault_count: u64,
     faults: Vec<FailedOp>,
     max_errors: u64,
+    /// Whether the last fault was that there is no room.
+    was_full: bool,
+    /// Whether the target may have room the next time.
+    reclaims_space: bool,
 }
 
 impl Tally {
-    pub(super) fn new(workload: &Workload) -> Self {
+    pub(super) fn new(workload: &Workload, reclaims_space: bool) -> Self {
         Self {
             read_bytes: 0,
             write_bytes: 0,
@@ -119,6 +126,8 @@ impl Tally {
             fault_count: 0,
             faults: Vec::new(),
             max_errors: u64::from(workload.max_errors),
+            was_full: false,
+            reclaims_space,
         }
     }
 
@@ -135,6 +144,7 @@ impl Tally {
     #[cold]
     pub(super) fn fail<R>(&mut self, op: OpKind, offset: u64, fault: Fault) -> Result<R, Halt> {
         self.fault_count += 1;
+        self.was_full = fault.kind == FaultKind::NoSpace;
         if self.faults.len() < FAULTS_KEPT {
             self.faults.push(FailedOp { op, offset, fault });
         }
@@ -146,7 +156,12 @@ impl Tally {
     pub(super) fn fault(&mut self, op: OpKind, offset: u64, fault: Fault) -> Result<(), Halt> {
         let is_final = fault.kind.is_final();
         let result = self.fail(op, offset, fault);
-        if is_final || self.fault_count > self.max_errors { result } else { Ok(()) }
+        if (is_final && !self.passes_over_full()) || self.fault_count > self.max_errors { result } else { Ok(()) }
+    }
+
+    /// Whether the last fault is that there is no room, and is passed over since the next operation may find some.
+    pub(super) const fn passes_over_full(&self) -> bool {
+        self.was_full && self.reclaims_space && self.fault_count <= self.max_errors
     }
 
     pub(super) fn into_outcome(mut self, status: Status, reached: Option<Reached>, meters: &Meters) -> Outcome {
@@ -172,6 +187,7 @@ impl Tally {
             (OpKind::Sync, 0, &meters.sync),
             (OpKind::Open, 0, &meters.open),
             (OpKind::Close, 0, &meters.close),
+            (OpKind::Repeat, 0, &meters.repeat),
         ];
         let wrote = self.write_bytes > 0;
         Outcome {

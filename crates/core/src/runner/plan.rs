@@ -21,6 +21,9 @@ pub(super) struct Plan {
 pub(super) fn resolve<T: Target>(workload: &Workload, target: &mut T) -> Result<Plan, Fault> {
     let block = u64::from(workload.block_bytes);
     let unsupported = |message| Fault::new(FaultKind::Unsupported, message);
+    if workload.fill_percent.is_some() {
+        target.can_fill()?;
+    }
     // What was there before may be smaller than a suite expects, and not grow; then all of it serves.
     let own = target.ownership() == Ownership::Own;
     let is_fixed = !own && (workload.file == FileMode::Existing || !target.can_grow());
@@ -57,4 +60,14 @@ pub(super) fn resolve<T: Target>(workload: &Workload, target: &mut T) -> Result<
     };
     let cut_from = wanted.filter(|bytes| *bytes > region_bytes);
     Ok(Plan { region_blocks, region_bytes, ops, cut_from })
+}
+
+/// How large the file gets over all repeats; of a file that only a time limit keeps from growing, as large as it is.
+pub(super) fn file_bytes<T: Target>(workload: &Workload, plan: &Plan, target: &mut T) -> Result<u64, Fault> {
+    if workload.file != FileMode::Append {
+        return Ok(plan.region_bytes);
+    }
+    let repeats = u64::from(workload.warm_up) + u64::from(workload.repeats);
+    let added = workload.size_bytes.map_or(0, |bytes| bytes.saturating_mul(repeats));
+    Ok(target.len_bytes()?.saturating_add(added))
 }

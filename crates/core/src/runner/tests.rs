@@ -32,6 +32,7 @@ struct Ram<'c> {
     /// What happens instead of the n-th read or write after the layout.
     upsets: BTreeMap<u64, Upset>,
     laying_out: bool,
+    reclaims_space: bool,
     slow_ops: BTreeMap<u64, u64>,
 }
 
@@ -55,6 +56,7 @@ impl<'c> Ram<'c> {
             calls: 0,
             upsets: BTreeMap::new(),
             laying_out: false,
+            reclaims_space: false,
             slow_ops: BTreeMap::new(),
         }
     }
@@ -175,6 +177,10 @@ impl Target for Ram<'_> {
 
     fn ownership(&self) -> Ownership {
         self.ownership
+    }
+
+    fn reclaims_space(&self) -> bool {
+        self.reclaims_space
     }
 }
 
@@ -779,4 +785,116 @@ proptest! {
         }
         prop_assert!(!target.open);
     }
+}
+
+/// What a program waits for that replaces a file: opening it anew or emptying it, writing, syncing, closing.
+#[test]
+fn whole_repeats_have_everything_in_them() {
+    let clock = VirtualClock::new();
+    for (reopen, around) in [(Reopen::EachRepeat, [OPEN_NS + CLOSE_NS; 3]), (Reopen::Once, [OPEN_NS, 0, CLOSE_NS])] {
+        let mut target = Ram::new(&clock);
+        target.slow_ops.insert(5, 7_000_000);
+        let workload =
+            Workload { time_repeats: true, repeats: 3, reopen, sync: SyncPolicy::End, warm_up: 0, ..writes(2) };
+        let outcome = run(&workload, &mut target);
+        let repeats = op(&outcome, OpKind::Repeat);
+        assert_eq!((repeats.count, repeats.bytes), (3, 0));
+        let sum = outcome.elapsed_ns + around.iter().sum::<u64>();
+        assert_eq!(repeats.latency_ns.sum, sum, "{reopen:?}");
+        let longest = outcome.repeats.iter().zip(around).map(|(repeat, around)| repeat.elapsed_ns + around).max();
+        assert_eq!(Some(repeats.latency_ns.max), longest, "{reopen:?}");
+        assert!(outcome.op(OpKind::Open).is_none());
+    }
+    let mut target = Ram::new(&clock);
+    let outcome = run(&Workload { time_repeats: true, repeats: 2, warm_up: 3, ..writes(1) }, &mut target);
+    assert_eq!(op(&outcome, OpKind::Repeat).count, 2, "the warm-up is forgotten");
+}
+
+#[test]
+fn filling_is_refused_before_anything_is_done() {
+    let clock = VirtualClock::new();
+    let mut target = Ram::new(&clock);
+    let workload = Workload { fill_percent: Some(50), ..writes(1) };
+    let fault = crate::runner::fit(&workload, &mut target).unwrap_err();
+    assert_eq!(fault.kind, FaultKind::Unsupported);
+    let outcome = run(&workload, &mut target);
+    assert_eq!((outcome.status, target.log().as_str(), clock.now_ns()), (Status::Failed, "", 0));
+    assert_eq!(outcome.faults[0].fault, fault);
+}
+
+/// The target is told how large the measured file gets, before anything else.
+#[test]
+fn filling_comes_first_and_knows_the_files_size() {
+    struct Filling<'c>(Ram<'c>, Vec<u64>);
+    impl Target for Filling<'_> {
+        fn can_fill(&self) -> Result<(), Fault> {
+            Ok(())
+        }
+        fn fill(&mut self, workload: &Workload, file_bytes: u64, _: &mut crate::record::Doubts) -> Result<(), Fault> {
+            assert_eq!(workload.fill_percent, Some(50));
+            self.0.note("fill");
+            self.1.push(file_bytes);
+            Ok(())
+        }
+        fn open(&mut self, how: OpenAs) -> Result<(), Fault> {
+            self.0.open(how)
+        }
+        fn close(&mut self) -> Result<(), Fault> {
+            self.0.close()
+        }
+        fn read(&mut self, offset: u64, buf: &mut [u8]) -> Result<usize, Fault> {
+            self.0.read(offset, buf)
+        }
+        fn write(&mut self, offset: u64, data: &[u8]) -> Result<usize, Fault> {
+            self.0.write(offset, data)
+        }
+        fn sync(&mut self) -> Result<(), Fault> {
+            self.0.sync()
+        }
+        fn len_bytes(&mut self) -> Result<u64, Fault> {
+            self.0.len_bytes()
+        }
+        fn truncate(&mut self) -> Result<(), Fault> {
+            self.0.truncate()
+        }
+        fn contents(&self) -> Contents {
+            self.0.contents()
+        }
+        fn set_contents(&mut self, contents: Contents) {
+            self.0.set_contents(contents);
+        }
+    }
+    let clock = VirtualClock::new();
+    let mut target = Filling(Ram::new(&clock), Vec::new());
+    let (mut buf, mut meters) = (vec![0; 4096], Meters::boxed());
+    let append = Workload { file: FileMode::Append, repeats: 3, warm_up: 1, ..writes(2) };
+    for workload in [writes(3), reads(5), append] {
+        let workload = Workload { fill_percent: Some(50), ..workload };
+        let outcome = Runner::new(&clock, &mut buf, &mut meters).run(&workload, &mut target, &mut ());
+        assert_eq!(outcome.status, Status::Done, "{:?}", outcome.faults);
+    }
+    assert_eq!(target.1, [3 * 512, 5 * 512, 5 * 512 + 4 * 2 * 512]);
+    assert!(target.0.log().starts_with("fill open-new w w w close fill open-layout"), "{}", target.0.log());
+}
+
+/// A file system that reclaims space may have no room for one write and take the next.
+#[test]
+fn a_full_target_that_reclaims_space_is_passed_over() {
+    let clock = VirtualClock::new();
+    let workload = Workload { repeats: 5, time_repeats: true, sync: SyncPolicy::End, ..writes(1) };
+    let run_with = |max_errors| {
+        let mut target = Ram::new(&clock);
+        target.reclaims_space = true;
+        for call in [1, 3] {
+            target.upsets.insert(call, Upset::Fail(FaultKind::NoSpace));
+        }
+        run(&Workload { max_errors, ..workload.clone() }, &mut target)
+    };
+    let outcome = run_with(0);
+    assert_eq!((outcome.status, outcome.fault_count, outcome.repeats.len()), (Status::Failed, 1, 1));
+    let outcome = run_with(1);
+    assert_eq!((outcome.status, outcome.fault_count, outcome.repeats.len()), (Status::Failed, 2, 2));
+    let outcome = run_with(2);
+    assert_eq!((outcome.status, outcome.fault_count, outcome.repeats.len()), (Status::Done, 2, 3));
+    assert_eq!(op(&outcome, OpKind::Repeat).count, 3, "what failed is no repeat");
 }

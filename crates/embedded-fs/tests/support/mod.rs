@@ -5,12 +5,27 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use flashmark_embedded_fs::ram::RamDevice;
-use flashmark_embedded_fs::{FileSystem, OpenFlags, Options, make};
+use flashmark_embedded_fs::{ErrorKind, FileSystem, OpenFlags, Options, make};
 
 /// A file system by name and options, as `key=value` with spaces between.
 pub fn new(name: &str, options: &str, device: &RamDevice) -> Box<dyn FileSystem> {
     let options = Options::parse(options.split_whitespace()).unwrap();
-    make(name, Box::new(device.clone()), &options).unwrap()
+    make(name, Box::new(suited(name, device.clone())), &options).unwrap()
+}
+
+/// A device as a file system needs it: SPIFFS programs over what it has programmed.
+pub fn suited(name: &str, device: RamDevice) -> RamDevice {
+    if name == "spiffs" { device.with_overwrites() } else { device }
+}
+
+/// Makes a directory, or sees that it is refused where there are none and paths are names.
+pub fn make_directory(fs: &mut dyn FileSystem, path: &str) {
+    let made = fs.mkdir(path);
+    if fs.name() == "spiffs" {
+        assert_eq!(made.unwrap_err().kind(), ErrorKind::Unsupported);
+    } else {
+        made.unwrap();
+    }
 }
 
 /// The same, formatted and mounted.
@@ -94,6 +109,10 @@ pub const SETS: &[(&str, &str, u64)] = &[
     ("littlefs", "read=16 program=16 cache=64 lookahead=8 block=512", 512),
     ("littlefs", "read=1 program=1 cache=256 inline-max=off disk-version=2.0", 1024),
     ("littlefs", "read=512 program=512 cache=512 block=8k inline-max=64 metadata-max=4k", 2048),
+    ("spiffs", "", 2048),
+    ("spiffs", "cache=off page=512 block=8k meta=12", 1024),
+    ("spiffs", "files=8 cache=1 open-hints=false page=128 block=2k name=24 gc-runs=3 mtime=off vfs=none", 1024),
+    ("spiffs", "write-cache=false page-check=false magic=page-size copy=16 files=4", 1024),
 ];
 
 /// A flash for an option set: the erase unit is the least that the sets' sectors and blocks take.

@@ -49,7 +49,7 @@ impl Hosts {
     /// [`TargetError`], and [`Ended::Refused`] for a target that must not be written in spite of consent.
     pub fn open(plan: &Plan, args: &RunArgs) -> anyhow::Result<Self> {
         let own = || plan.own().filter_map(|(nth, seat)| (!seat.place.is_lab()).then_some((nth, seat)));
-        let workloads = own().flat_map(|(_, seat)| seat.workloads.iter());
+        let workloads = own().flat_map(|(_, seat)| seat.workloads().iter());
         // A run in the lab alone needs none.
         let needed = workloads.map(|workload| buffer_bytes(workload).max(LAYOUT_BYTES)).max().unwrap_or(0);
         let buffer = AlignedBuffer::new(needed)
@@ -61,7 +61,7 @@ impl Hosts {
     /// The refusal, if there is nothing but refused work.
     pub fn refusal_of_everything(&self, plan: &Plan) -> Option<Refusal> {
         let is_refused = |seat: &Seat, target: &HostTarget| {
-            !target.may_write() && seat.workloads.iter().all(|workload| workload.writes())
+            !target.may_write() && seat.workloads().iter().all(|workload| workload.writes())
         };
         let all_refused =
             plan.own().all(|(nth, seat)| self.targets.get(&nth).is_some_and(|target| is_refused(seat, target)));
@@ -121,7 +121,7 @@ fn open(plan: &Plan, seat: &Seat, args: &RunArgs) -> anyhow::Result<HostTarget> 
         same_storage(name, &earlier.environment, target.environment())?;
     }
     let may_write = target.may_write();
-    for workload in seat.workloads.iter().filter(|workload| may_write || !workload.writes()) {
+    for workload in seat.workloads().iter().filter(|workload| may_write || !workload.writes()) {
         let fit = target.check(workload).map_err(|fault| anyhow!("{name}: {}: {fault}", workload.name))?;
         plan.fits(name, fit)?;
     }
@@ -141,7 +141,7 @@ impl Bench<'_> {
     fn one(&mut self, index: u32, workload: &Workload, gone: bool) -> Record {
         let Self { target, seat, shared: Shared { plan, progress, interrupt }, .. } = self;
         let name = seat.name();
-        let width = seat.workloads.iter().map(|w| w.name.chars().count()).max().unwrap_or(0);
+        let width = seat.workloads().iter().map(|w| w.name.chars().count()).max().unwrap_or(0);
         let place = if plan.seats.len() > 1 { format!("{name}: ") } else { String::new() };
         progress.workload(format!("[{}/{}] {place}{:width$}", index + 1, plan.info.total, workload.name));
         let started_at = OffsetDateTime::now_utc();

@@ -37,7 +37,7 @@ pub fn check(plan: &Plan) -> anyhow::Result<()> {
         let name = seat.name();
         let board = place.board().with_context(|| name.to_owned())?;
         let mut target = place.open(&board, plan.image.as_deref()).with_context(|| name.to_owned())?;
-        for workload in seat.workloads.iter() {
+        for workload in seat.workloads() {
             let fit = target.check(workload).map_err(|fault| anyhow!("{name}: {}: {fault}", workload.name))?;
             plan.fits(name, fit)?;
         }
@@ -68,7 +68,7 @@ pub fn measure(
         seats.iter().filter_map(|nth| plan.seats.get(*nth)).filter(|seat| with_image || has_work(plan, seat)).collect();
     let threads = threads.get().min(ours.len());
     let queue = Queue::new(ours.len(), threads * AHEAD, interrupt);
-    progress.targets(ours.len(), ours.iter().map(|seat| seat.workloads.len()).sum());
+    progress.targets(ours.len(), ours.iter().map(|seat| seat.workloads().len()).sum());
     thread::scope(|scope| {
         let (tell, told) = mpsc::sync_channel(threads * AHEAD);
         for _ in 0..threads {

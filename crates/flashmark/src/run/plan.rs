@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::io::Read as _;
+use std::num::NonZeroU32;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use super::asked::{Asked, Variants, too_many};
 use super::place::{Place, places};
 use super::shard::Shard;
 use super::sweep::TARGETS_MAX;
+use super::tries::Work;
 
 /// Every target with the workloads that are for it, in order: all of them on the first target, then on the next.
 pub struct Plan {
@@ -43,8 +45,8 @@ pub struct Plan {
 pub struct Seat {
     /// The target.
     pub place: Place,
-    /// What runs on it, in order; not empty.
-    pub workloads: Arc<[Workload]>,
+    /// What runs on it; not empty.
+    work: Work,
     /// The place of the first of them in the run.
     pub first: u32,
 }
@@ -55,15 +57,25 @@ impl Seat {
         self.place.name()
     }
 
+    /// What runs on it, in order; not empty.
+    pub fn workloads(&self) -> &[Workload] {
+        &self.work.workloads
+    }
+
     /// Each workload with its place in the run.
     pub fn steps(&self) -> impl Iterator<Item = (u32, &Workload)> {
-        (self.first..).zip(self.workloads.iter())
+        (self.first..).zip(self.workloads())
+    }
+
+    /// How often the suite repeats the workload at a place of the run, if the target's board repeats it less often.
+    pub fn cut_from(&self, index: u32) -> Option<u32> {
+        self.work.cut_from(index.checked_sub(self.first)? as usize)
     }
 
     /// Whether any of the workloads needs what is on the target to be overwritten: to write, or to lay out what it reads
     /// and checks.
     pub fn needs_consent(&self) -> bool {
-        self.workloads.iter().any(|workload| workload.writes() || workload.verify != Verify::None)
+        self.workloads().iter().any(|workload| workload.writes() || workload.verify != Verify::None)
     }
 }
 
@@ -77,10 +89,10 @@ impl Plan {
         let image = asked.image.as_deref().map(read_image).transpose()?;
         let mut seats = Seats::new(&variants);
         for name in &asked.targets {
-            seats.add(name, &asked, variants.suite.name())?;
+            seats.add(name, &asked)?;
         }
         let Seats { seats, passed_over, .. } = seats;
-        let total = seats.last().map_or(0, |last| last.first as usize + last.workloads.len());
+        let total = seats.last().map_or(0, |last| last.first as usize + last.workloads().len());
         let total = u32::try_from(total).map_err(|_| anyhow!("too many workloads"))?;
         let lab_count = seats.iter().filter(|seat| seat.place.is_lab()).count();
         if let Some(path) = asked.image.as_ref().filter(|_| lab_count != 1) {
@@ -163,7 +175,7 @@ impl Plan {
         let mut own = self.own().map(|(_, seat)| seat);
         let first = own.next().map_or(0, |seat| seat.first);
         let end = own.last().or_else(|| self.own().next().map(|(_, seat)| seat));
-        let end = end.map_or(first, |seat| seat.first + seat.workloads.len() as u32);
+        let end = end.map_or(first, |seat| seat.first + seat.workloads().len() as u32);
         if let Some(other) = ours.find(|index| !(first..end).contains(index)) {
             bail!(
                 "its record {other} is of another part of the run than this --shard: give the one that it was begun with"
@@ -181,7 +193,7 @@ impl Plan {
     fn step(&self, index: u32) -> Option<(&Seat, &Workload)> {
         let after = self.seats.partition_point(|seat| seat.first <= index);
         let seat = self.seats.get(after.checked_sub(1)?)?;
-        Some((seat, seat.workloads.get((index - seat.first) as usize)?))
+        Some((seat, seat.workloads().get((index - seat.first) as usize)?))
     }
 
     /// Whether any target is simulated.
@@ -196,7 +208,7 @@ impl Plan {
 
     /// A record that an earlier part of the run made on this seat.
     pub fn earlier_on(&self, seat: &Seat) -> Option<&Record> {
-        let end = seat.first + seat.workloads.len() as u32;
+        let end = seat.first + seat.workloads().len() as u32;
         self.done.range(seat.first..end).chain(self.left_out.range(seat.first..end)).next().map(|(_, record)| record)
     }
 
@@ -293,7 +305,8 @@ impl<'v> Seats<'v> {
         Self { filtered, seats: Vec::new(), names: HashSet::new(), passed_over: Vec::new() }
     }
 
-    fn add(&mut self, name: &str, asked: &Asked, suite: &str) -> anyhow::Result<()> {
+    fn add(&mut self, name: &str, asked: &Asked) -> anyhow::Result<()> {
+        let suite = self.filtered.variants.suite.name();
         let found = places(name, asked)?;
         let before = self.seats.len();
         let mut unfit = Vec::new();
@@ -302,21 +315,21 @@ impl<'v> Seats<'v> {
             if place.is_lab() && !self.names.insert(place.name().to_owned()) {
                 bail!("{} is named twice: name each target once", place.name());
             }
-            let mut variants = self.filtered.of(access, medium);
-            if variants.iter().all(|workloads| workloads.is_empty()) {
+            let most = match &place {
+                Place::Lab(place) => place.tries(&self.filtered.variants.suite)?,
+                Place::Host(_) => None,
+            };
+            let mut variants = self.filtered.of(access, medium, most);
+            variants.retain(|work| !work.workloads.is_empty());
+            if variants.is_empty() {
                 unfit.push((place.name().to_owned(), shown(access, medium)));
             } else if let Place::Lab(place) = place {
-                variants.retain(|workloads| !workloads.is_empty());
-                for workloads in variants {
-                    self.push(Place::Lab(Arc::clone(&place)), workloads)?;
+                for work in variants {
+                    self.push(Place::Lab(Arc::clone(&place)), work)?;
                 }
             } else {
                 // A path is opened once.
-                let workloads = match variants.as_slice() {
-                    [one] => Arc::clone(one),
-                    many => many.concat().into(),
-                };
-                self.push(place, workloads)?;
+                self.push(place, Work::concat(&variants))?;
             }
         }
         let nothing = |name: &str, shown: &str| {
@@ -335,10 +348,10 @@ impl<'v> Seats<'v> {
         Ok(())
     }
 
-    fn push(&mut self, place: Place, workloads: Arc<[Workload]>) -> anyhow::Result<()> {
-        let first = self.seats.last().map_or(Some(0), |last| last.first.checked_add(last.workloads.len() as u32));
+    fn push(&mut self, place: Place, work: Work) -> anyhow::Result<()> {
+        let first = self.seats.last().map_or(Some(0), |last| last.first.checked_add(last.workloads().len() as u32));
         let first = first.ok_or_else(|| anyhow!("too many workloads"))?;
-        self.seats.push(Seat { place, workloads, first });
+        self.seats.push(Seat { place, work, first });
         if self.seats.len() > TARGETS_MAX {
             bail!(too_many(self.seats.len() as u128));
         }
@@ -349,25 +362,22 @@ impl<'v> Seats<'v> {
 /// The workloads of each variant that are for a kind of target; made once for each kind.
 struct Filter<'v> {
     variants: &'v Variants,
-    known: Vec<Fitting>,
+    known: Vec<(Kind, Vec<Work>)>,
 }
 
-/// What of each variant is for a kind of target.
-struct Fitting {
-    access: Access,
-    medium: Medium,
-    variants: Vec<Arc<[Workload]>>,
-}
+/// What of a target decides which workloads run on it, and how often at most.
+type Kind = (Access, Medium, Option<NonZeroU32>);
 
 impl Filter<'_> {
-    fn of(&mut self, access: Access, medium: Medium) -> Vec<Arc<[Workload]>> {
-        if let Some(known) = self.known.iter().find(|known| known.access == access && known.medium == medium) {
-            return known.variants.clone();
+    fn of(&mut self, access: Access, medium: Medium, most: Option<NonZeroU32>) -> Vec<Work> {
+        let kind = (access, medium, most);
+        if let Some((_, known)) = self.known.iter().find(|(known, _)| *known == kind) {
+            return known.clone();
         }
         let fitting = |all: &Vec<Workload>| all.iter().filter(|w| w.is_for(access, medium)).cloned().collect();
-        let variants: Vec<Arc<[Workload]>> = self.variants.workloads.iter().map(fitting).collect();
-        self.known.push(Fitting { access, medium, variants: variants.clone() });
-        variants
+        let work: Vec<Work> = self.variants.workloads.iter().map(|all| Work::at_most(fitting(all), most)).collect();
+        self.known.push((kind, work.clone()));
+        work
     }
 }
 

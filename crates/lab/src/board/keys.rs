@@ -61,6 +61,16 @@ static BOARD_KEYS: &[Key] = &[
         Kind::Choice(&["internal", "external"]),
         "the memory of the application's buffer: internal RAM, or external (PSRAM, flash), which a flash driver copies",
     ),
+    Key::new(
+        "app.open",
+        Kind::Choice(&["read-write", "write-only"]),
+        "how the application opens a new file: for reading and writing (O_RDWR), or for writing alone (fopen with \"wb\")",
+    ),
+    Key::new(
+        "app.replace",
+        Kind::Choice(&["remove", "truncate"]),
+        "what becomes of the application's file when one of another size is written: it is removed, or truncated",
+    ),
     Key::new("code.vfs-call", Kind::Work, "work of one call through the virtual file system: locks, tables"),
     Key::new("code.copy-byte", Kind::Work, "work of copying one byte in memory"),
 ];
@@ -73,12 +83,22 @@ const CODE_KEYS: [(&str, &str); 3] = [
 ];
 
 /// Settings of the lab in each storage's section.
-const STORAGE_KEYS: [(&str, Kind, &str); 2] = [
+const STORAGE_KEYS: [(&str, Kind, &str); 4] = [
     ("wear-levelling", Kind::Flag, "whether it stands on wear levelling, or on the partition itself"),
     (
         "start",
         Kind::Choice(&["erased", "used"]),
         "what the partition holds at power-on: nothing, or old data as on a chip that was in use before",
+    ),
+    (
+        "left-over",
+        Kind::Bytes,
+        "how much of the partition, from its start, holds old data though the rest is erased (whole sectors)",
+    ),
+    (
+        "tries",
+        Kind::Count,
+        "how often a workload is repeated on this storage at most, in the board's own suite; 0: as often as the suite says",
     ),
 ];
 

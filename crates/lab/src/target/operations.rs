@@ -9,7 +9,7 @@ use flashmark_embedded_fs::{ErrorKind, FsError, OpenFlags};
 use super::{FILE, LabTarget, OpenFile, raw};
 use crate::storage::Store;
 
-fn fault(error: &FsError) -> Fault {
+pub(super) fn fault(error: &FsError) -> Fault {
     let kind = match error.kind() {
         ErrorKind::NoSpace => FaultKind::NoSpace,
         ErrorKind::Corrupt => FaultKind::Corrupt,
@@ -32,6 +32,9 @@ const READ_WRITE: OpenFlags =
 impl LabTarget {
     /// Removes the file, as the original does when the next size comes.
     pub(super) fn remove_file(&mut self) {
+        if self.habits.keeps_file {
+            return;
+        }
         self.enter_file_system();
         if let Store::Files(files) = &mut self.store {
             // What cannot be removed is truncated by the workload that follows, or reported by it.
@@ -44,13 +47,12 @@ impl LabTarget {
 
     fn open_file(&mut self, how: OpenAs) -> Result<(), Fault> {
         self.enter_file_system();
-        let Self { store: Store::Files(files), ledger, .. } = self else { return Ok(()) };
+        let Self { store: Store::Files(files), ledger, habits, .. } = self else { return Ok(()) };
         let flags = match how {
             OpenAs::Read => OpenFlags::READ,
             OpenAs::ReadWrite | OpenAs::Layout => READ_WRITE,
             OpenAs::Append => OpenFlags { append: true, ..READ_WRITE },
-            // O_CREAT | O_TRUNC | O_RDWR, as perf_benchmark has it.
-            OpenAs::New { .. } => OpenFlags { truncate: true, ..READ_WRITE },
+            OpenAs::New { .. } => OpenFlags { truncate: true, read: !habits.write_only, ..READ_WRITE },
         };
         let id = ledger.within(Layer::Metadata, || files.open(FILE, flags)).map_err(|error| fault(&error))?;
         let mut position = 0;
@@ -187,6 +189,10 @@ impl Target for LabTarget {
         }
     }
 
+    fn reclaims_space(&self) -> bool {
+        matches!(self.store, Store::Files(_))
+    }
+
     fn can_grow(&self) -> bool {
         matches!(self.store, Store::Files(_))
     }
@@ -231,6 +237,14 @@ impl Target for LabTarget {
         }
     }
 
+    fn can_fill(&self) -> Result<(), Fault> {
+        self.check_fill()
+    }
+
+    fn fill(&mut self, workload: &Workload, file_bytes: u64, doubts: &mut Doubts) -> Result<(), Fault> {
+        self.fill_to(workload, file_bytes, doubts)
+    }
+
     fn settle(&mut self, workload: &Workload, doubts: &mut Doubts) {
         if workload.writes() && self.erase == Erase::Outside && matches!(self.store, Store::Raw(_)) {
             raw::erase_region(self, workload, doubts);
@@ -246,8 +260,10 @@ impl Target for LabTarget {
 
     fn inspect(&mut self, workload: &Workload, _: Moved, doubts: &mut Doubts) -> Result<(), Fault> {
         self.gauge.measuring = false;
-        // Writing over what was written is what `never` is for.
-        if workload.writes() && workload.erase != Erase::Never && self.stuck_bits() > self.gauge.stuck_before {
+        // Writing over what was written is what `never` is for; what a file system does below its files is its own affair,
+        // and SPIFFS does so to clear single bits.
+        let is_ours = matches!(self.store, Store::Raw(_)) && workload.writes();
+        if is_ours && workload.erase != Erase::Never && self.stuck_bits() > self.gauge.stuck_before {
             doubts.add(
                 WarningCode::NotErased,
                 "flash was written that was not erased before: bits that were 0 stayed so, and the data there is wrong",

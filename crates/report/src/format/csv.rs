@@ -6,7 +6,7 @@ use std::io;
 
 use flashmark_core::ledger::Account;
 use flashmark_core::record::{OpStats, Reached, Record, rate_bytes_per_s};
-use flashmark_core::simulation::{DeviceWork, Whole};
+use flashmark_core::simulation::{DeviceWork, Filled, Whole};
 use flashmark_core::workload::{Order, SyncPolicy};
 
 use super::{Format, FormatError, Style};
@@ -22,7 +22,7 @@ pub(super) struct Csv;
 type Column = (&'static str, fn(&Record, Option<&OpStats>) -> String);
 
 /// The columns, in order. New ones go to the end, so that scripts that count columns go on working.
-const COLUMNS: [Column; 53] = [
+const COLUMNS: [Column; 57] = [
     ("run_id", |r, _| r.run.id.clone()),
     ("index", |r, _| r.run.index.to_string()),
     ("suite", |r, _| r.run.suite.clone()),
@@ -76,6 +76,10 @@ const COLUMNS: [Column; 53] = [
     ("read_amplification", |r, _| ratio(whole(r).and_then(read_amplification_milli))),
     ("wear_max", |r, _| optional(wear(r).map(|wear| wear.max))),
     ("wear_mean", |r, _| ratio(wear(r).and_then(mean_erases_milli))),
+    ("fill_percent", |r, _| optional(r.workload.fill_percent)),
+    ("filled_used_bytes", |r, _| optional(filled(r).map(|filled| filled.used_bytes))),
+    ("filled_total_bytes", |r, _| optional(filled(r).map(|filled| filled.total_bytes))),
+    ("filled_files", |r, _| optional(filled(r).map(|filled| filled.files))),
 ];
 
 impl Format for Csv {
@@ -158,6 +162,10 @@ fn device(record: &Record) -> Option<&DeviceWork> {
 
 fn whole(record: &Record) -> Option<&Whole> {
     record.simulation.as_ref().map(|simulation| &simulation.whole)
+}
+
+fn filled(record: &Record) -> Option<Filled> {
+    record.simulation.as_ref()?.filled
 }
 
 fn ratio(milli: Option<u64>) -> String {

@@ -6,6 +6,7 @@ use flashmark_core::record::Record;
 
 use super::{Format, FormatError, Style};
 use crate::attribution::{self, Pair, Part};
+use crate::comparison::{self, Comparison};
 use crate::notes::{Weight, notes};
 use crate::rows::{Place, Row, rows};
 use crate::targets::{Group, runs};
@@ -61,6 +62,9 @@ impl Format for Markdown {
                 if style.wear {
                     wear(out, group, style)?;
                 }
+            }
+            if let Some(comparison) = comparison::wanted(run, style) {
+                side_by_side(out, comparison.as_ref(), style)?;
             }
             if let Some(predicted) = run.predicted() {
                 writeln!(out, "\n{}", escaped(predicted))?;
@@ -123,6 +127,26 @@ fn where_the_time_went(out: &mut dyn io::Write, group: &Group<'_>) -> io::Result
     Ok(())
 }
 
+fn side_by_side(out: &mut dyn io::Write, comparison: Option<&Comparison>, style: &Style) -> io::Result<()> {
+    let Some(comparison) = comparison else {
+        return writeln!(out, "\n* {}", escaped(comparison::NOTHING));
+    };
+    writeln!(out, "\n### {}\n", escaped(&comparison.title()))?;
+    let headers = comparison.targets.iter().flat_map(|target| {
+        let target = escaped(target);
+        comparison::FIGURES.map(|figure| format!(" {target} {figure} |"))
+    });
+    writeln!(out, "| workload |{}", headers.collect::<String>())?;
+    writeln!(out, "| :-- |{}", " --: |".repeat(comparison.targets.len() * comparison::FIGURES.len()))?;
+    for line in &comparison.lines {
+        let cells = line.cells.iter().flat_map(|cell| cell.shown(style.rate_unit));
+        let cells = cells.map(|cell| format!(" {} |", escaped(&cell))).collect::<String>();
+        writeln!(out, "| {} |{cells}", escaped(&line.name))?;
+    }
+    writeln!(out)?;
+    comparison.remarks().iter().try_for_each(|remark| writeln!(out, "* {}", escaped(remark)))
+}
+
 /// The map is code: in it spaces count and nothing else is Markdown.
 fn wear(out: &mut dyn io::Write, group: &Group<'_>, style: &Style) -> io::Result<()> {
     let Some(found) = wear::of(group) else {
@@ -167,6 +191,14 @@ mod tests {
     fn views_follow_the_rows() {
         let style = Style { attribution: true, wear: true, ..Style::default() };
         insta::assert_snapshot!("markdown_views", shown(&Markdown, &samples::simulated::on_fatfs(), &style));
+    }
+
+    #[test]
+    fn targets_stand_side_by_side_below_all() {
+        insta::assert_snapshot!(
+            "markdown_compare",
+            shown(&Markdown, &samples::simulated::side_by_side(), &Style::default())
+        );
     }
 
     #[test]

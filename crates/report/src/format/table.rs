@@ -9,6 +9,7 @@ use comfy_table::{Cell, Color, Table as Grid};
 use flashmark_core::record::{Record, Status};
 
 use super::{Format, FormatError, Style};
+use crate::comparison;
 use crate::notes::{Note, Weight, notes};
 use crate::rows::{Place, Row, rows};
 use crate::sparkline::{Range, STEPS};
@@ -65,6 +66,10 @@ impl Format for Table {
                 if style.wear {
                     views::wear_of(group, style, out)?;
                 }
+            }
+            if let Some(comparison) = comparison::wanted(run, style) {
+                writeln!(out)?;
+                views::comparison_of(comparison.as_ref(), style, out)?;
             }
             if let Some(predicted) = run.predicted() {
                 writeln!(out)?;

@@ -2,8 +2,8 @@
 
 use flashmark_core::environment::{Device, Environment, FileSystem};
 use flashmark_core::ledger::Layer;
-use flashmark_core::record::{Form, OpKind, Reached, Record, TargetInfo, TargetKind};
-use flashmark_core::simulation::{DeviceWork, LayerTime, PhaseTime, Simulation, WEAR_CELLS, Wear, Whole};
+use flashmark_core::record::{Form, OpKind, Reached, Record, Status, TargetInfo, TargetKind};
+use flashmark_core::simulation::{DeviceWork, Filled, LayerTime, PhaseTime, Simulation, WEAR_CELLS, Wear, Whole};
 use flashmark_core::workload::{Access, Data, Erase, FileMode, Medium, Reopen, SyncPolicy, Workload};
 
 use super::{outcome, record};
@@ -20,6 +20,7 @@ pub fn on_fatfs() -> Vec<Record> {
     workload.access = Access::Files;
     workload.medium = Medium::NotNor;
     workload.erase = Erase::Outside;
+    workload.fill_percent = Some(60);
     let mut write = record(workload, target("lab:esp32/fatfs,fatfs.cluster=4k,chip=w25q32jv", "SPI FATFS"));
     write.started_at = "1970-01-01T00:00:14.212345678Z".into();
     write.outcome =
@@ -52,6 +53,7 @@ pub fn on_fatfs() -> Vec<Record> {
             PhaseTime { name: "mount wear levelling".into(), elapsed_ns: 812_345_678 },
             PhaseTime { name: "format".into(), elapsed_ns: 13_400_000_000 },
         ],
+        filled: Some(filled(600)),
         wear: Some(wear()),
     });
 
@@ -59,6 +61,7 @@ pub fn on_fatfs() -> Vec<Record> {
     workload.block_bytes = 65_536;
     workload.size_bytes = Some(65_536);
     workload.repeats = 2;
+    workload.time_repeats = true;
     let mut read = record(workload, write.target.clone());
     read.started_at = "1970-01-01T00:00:19.612345678Z".into();
     read.outcome = outcome(&[(OpKind::Read, 131_072, &[8_124_000, 8_124_000])]);
@@ -78,9 +81,68 @@ pub fn on_fatfs() -> Vec<Record> {
             write_bytes: 0,
         },
         phases: Vec::new(),
+        filled: None,
         wear: Some(wear()),
     });
     vec![write, read]
+}
+
+/// Two storages of a board and a directory: what all of them ran, what two of them did, and what is not complete.
+pub fn side_by_side() -> Vec<Record> {
+    let storages = [("lab:esp32/littlefs", "SPI LittleFS", 1), ("lab:esp32/fatfs", "SPI FATFS", 8)];
+    let records = storages.into_iter().flat_map(|(name, label, slow)| {
+        [10_u8, 95].into_iter().flat_map(move |percent| {
+            let base = |what: &str| {
+                let mut workload = Workload::named(&format!("{percent} % full: {what} 4 KiB"));
+                (workload.block_bytes, workload.size_bytes, workload.repeats) = (4096, Some(4096), 2);
+                (workload.time_repeats, workload.fill_percent) = (true, Some(percent));
+                workload
+            };
+            let slower = slow * u64::from(percent);
+            let rewrite = Workload { read_percent: 0, file: FileMode::New, sync: SyncPolicy::End, ..base("rewrite") };
+            let mut rewrite = record(rewrite, target(name, label));
+            let writes = [40_000_000, 50_000_000 + slower * 1_000_000];
+            let syncs = [1_000_000, 2_000_000];
+            rewrite.outcome = outcome(&[
+                (OpKind::Write, 8192, &writes),
+                (OpKind::Sync, 0, &syncs),
+                (OpKind::Repeat, 0, &[writes[0] + 9_000_000, writes[1] + 10_000_000]),
+            ]);
+            let mut read = record(base("read"), target(name, label));
+            read.outcome = outcome(&[(OpKind::Read, 8192, &[500_000; 2]), (OpKind::Repeat, 0, &[900_000, 950_000])]);
+            [rewrite, read].map(|mut record| {
+                record.environment = environment();
+                let levels = [100, 951, 97, 935];
+                let nth = usize::from(percent > 50) + if slow > 1 { 2 } else { 0 };
+                let spent = vec![spent(Layer::Data, [0, 0, record.outcome.elapsed_ns, 0])];
+                record.simulation = Some(Simulation {
+                    whole: Whole { elapsed_ns: record.outcome.elapsed_ns, spent: spent.clone(), ..Whole::default() },
+                    spent,
+                    filled: Some(filled(levels[nth])),
+                    ..Simulation::default()
+                });
+                record
+            })
+        })
+    });
+    let mut records: Vec<Record> = records.collect();
+    records[6].outcome.status = Status::Failed;
+    // Nobody else ran this.
+    let mut alone = records[7].clone();
+    alone.workload.name = "another".into();
+    alone.workload.fill_percent = None;
+    records.push(alone);
+    records
+}
+
+/// A volume of this use.
+fn filled(permille: u64) -> Filled {
+    Filled {
+        used_bytes: 2_000_000 * permille / 1000,
+        total_bytes: 2_000_000,
+        files: permille / 9,
+        elapsed_ns: 6_815_048_924,
+    }
 }
 
 /// The raw rows of ESP-IDF's benchmark.

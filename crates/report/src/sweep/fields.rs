@@ -10,7 +10,7 @@ use crate::figures::{size, time};
 pub(super) type Field = (&'static str, fn(&Workload) -> String);
 
 /// All fields but the name.
-pub(super) const FIELDS: [Field; 26] = [
+pub(super) const FIELDS: [Field; 28] = [
     ("read-percent", |w| w.read_percent.to_string()),
     ("order", |w| word(&w.order)),
     ("block", |w| size(w.block_bytes.into())),
@@ -33,6 +33,8 @@ pub(super) const FIELDS: [Field; 26] = [
     ("engine", |w| w.engine.clone()),
     ("direct", |w| word(&w.direct)),
     ("time-open-close", |w| w.time_open_close.to_string()),
+    ("time-repeats", |w| w.time_repeats.to_string()),
+    ("fill", |w| w.fill_percent.map_or_else(none, |percent| format!("{percent}%"))),
     ("max-errors", |w| w.max_errors.to_string()),
     ("accept-short", |w| w.accept_short.to_string()),
     ("access", |w| word(&w.access)),
@@ -71,6 +73,7 @@ mod tests {
         let mut workload = Workload::named("all");
         // These are left out of a record where they are nothing special.
         (workload.erase, workload.access, workload.medium) = (Erase::Never, Access::Raw, Medium::Nor);
+        (workload.time_repeats, workload.fill_percent) = (true, Some(60));
         let value = serde_json::to_value(&workload).unwrap();
         assert_eq!(FIELDS.len() + 1, value.as_object().unwrap().len());
         let mut keys: Vec<&str> = FIELDS.iter().map(|(key, _)| *key).collect();

@@ -179,6 +179,9 @@ impl<'a> Planner<'a> {
         let board = self.boards.of(row, table)?;
         let Ok((access, medium)) = self.boards.shows(row, table, &board, storage)? else { return Ok(None) };
         let mut workloads = suites::expand(suite, row, tries, size)?;
+        if tries.is_none() {
+            suites::cut(&mut workloads, suite, row, &board, storage)?;
+        }
         workloads.retain(|workload| workload.is_for(access, medium));
         self.jobs.push(Job {
             board,

@@ -2,6 +2,7 @@
 
 use flashmark_core::record::Form;
 use flashmark_core::workload::{OpMix, Reopen, Workload};
+use flashmark_lab::Board;
 use flashmark_suite::{Settings, Suite, built_in};
 
 use super::own::op_of;
@@ -50,6 +51,25 @@ pub(super) fn expand(
     row.settings.iter().try_for_each(|pair| settings.push_pair(pair)).map_err(wrong)?;
     let form = if suite.forms().contains(&Form::Compat) { Form::Compat } else { Form::Corrected };
     suite.expand(form, &settings).map_err(wrong)
+}
+
+/// Repeats workloads of a suite as often as the board does at most, where no row says how often they were repeated.
+///
+/// # Errors
+/// [`TableError`] for a suite or a value of the board that is wrong.
+pub(super) fn cut(
+    workloads: &mut [Workload],
+    suite: &str,
+    row: &Row,
+    board: &Board,
+    storage: &str,
+) -> Result<(), TableError> {
+    let loaded = Suite::load(suite).map_err(|error| row.error(error.to_string()))?;
+    let tries = board.tries(storage, suite, loaded.original()).map_err(|error| row.error(format!("board: {error}")))?;
+    if let Some(tries) = tries {
+        workloads.iter_mut().for_each(|workload| workload.repeats = workload.repeats.min(tries.get()));
+    }
+    Ok(())
 }
 
 /// The least target size of ESP-IDF's benchmark.

@@ -14,6 +14,7 @@ use crate::run::interrupt::Interrupt;
 use crate::run::outcome::{did_not_start, skipped};
 use crate::run::place::{Place, lab};
 use crate::run::plan::{Plan, Seat};
+use crate::run::tries::warning;
 
 /// Makes the board, runs its workloads in order, and hands each record over as it is made, as long as `keep` wants more.
 /// A workload that the user stops leaves no record.
@@ -42,7 +43,7 @@ pub fn measure(
         if interrupt.is_set() {
             return Ended::Early;
         }
-        let result = turn.run(workload, &mut target, interrupt);
+        let result = turn.run(index, workload, &mut target, interrupt);
         if result.outcome.status == Status::Interrupted || !keep(turn.record(index, workload, result)) {
             return Ended::Early;
         }
@@ -96,7 +97,7 @@ impl Turn<'_> {
         })
     }
 
-    fn run(&mut self, workload: &Workload, target: &mut LabTarget, interrupt: Interrupt) -> Result {
+    fn run(&mut self, index: u32, workload: &Workload, target: &mut LabTarget, interrupt: Interrupt) -> Result {
         let mut result =
             Result { label: Some(target.label()), environment: target.environment().clone(), ..Result::default() };
         let fits = target.check(workload).and_then(|fit| {
@@ -106,6 +107,8 @@ impl Turn<'_> {
             Ok(outcome) => {
                 result.started_at_ns = target.started_at_ns();
                 result.outcome = outcome;
+                let cut = self.seat.cut_from(index).map(|wanted| warning(self.place, wanted, workload.repeats));
+                result.outcome.warnings.extend(cut);
                 result.simulation = Some(target.simulation());
             }
             Err(fault) => result.outcome = did_not_start(fault),

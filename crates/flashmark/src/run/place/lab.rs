@@ -1,5 +1,6 @@
 //! Simulated boards: `lab:BOARD[/STORAGE][,key=value…]`, and the keys that are set for them.
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
@@ -7,6 +8,7 @@ use flashmark_core::workload::{Access, Medium};
 use flashmark_lab::board::all_keys;
 use flashmark_lab::target_name::TargetName;
 use flashmark_lab::{Board, BoardError, LabError, LabTarget};
+use flashmark_suite::{Source, Suite};
 
 use super::Places;
 use crate::run::asked::{Asked, too_many};
@@ -41,6 +43,41 @@ impl Place {
     /// [`LabError`], e.g. for a partition that is too small for its file system, or a corrupt image.
     pub fn open(&self, board: &Board, image: Option<&[u8]>) -> Result<LabTarget, LabError> {
         LabTarget::open(board, &self.storage, image)
+    }
+
+    /// How often a workload of the suite is repeated here at most; `None` is as often as the suite says.
+    ///
+    /// # Errors
+    /// As [`Place::board`].
+    pub fn tries(&self, suite: &Suite) -> Result<Option<NonZeroU32>, BoardError> {
+        let asked_by = match &suite.source {
+            Source::BuiltIn => suite.name(),
+            Source::Path(path) => path,
+            Source::CommandLine => return Ok(None),
+        };
+        let key = self.tries_key();
+        // A board is not copied for each of many combinations.
+        if self.swept.iter().any(|(swept, _)| *swept == key) {
+            return self.board()?.tries(&self.storage, asked_by, suite.original());
+        }
+        self.base.tries(&self.storage, asked_by, suite.original())
+    }
+
+    /// The key that tells how often workloads are repeated here at most.
+    pub fn tries_key(&self) -> String {
+        format!("{}.tries", self.storage)
+    }
+
+    /// What the target is called with another value of a key.
+    pub fn name_with(&self, key: &str, value: &str) -> String {
+        let setting = (key.to_owned(), value.to_owned());
+        match self.name.parse::<TargetName>() {
+            Ok(name) => {
+                let settings = last_of_each([name.settings, vec![setting]].concat());
+                TargetName { settings, ..name }.to_string()
+            }
+            Err(_) => format!("{},{key}={value}", self.name),
+        }
     }
 
     /// The storage's name.
