@@ -187,7 +187,8 @@ pub enum OpKind {
     Open,
     /// Closing the file.
     Close,
-    /// A repeat as a whole: opening or truncating the file, the repeat's time, closing.
+    /// A repeat as a whole: opening or truncating the file, the repeat's time, closing. Also those in which an operation
+    /// failed and was passed over.
     Repeat,
     /// Waiting for operations under way.
     Drain,

@@ -214,9 +214,16 @@ impl<'a, C: Clock> Runner<'a, C> {
             let known = if workload.file == FileMode::New { Contents::default() } else { before };
             target.set_contents(Contents { stamped: None, pass, ..known });
         }
+        let is_timed = workload.time_repeats && repeat >= workload.warm_up;
+        let start = is_timed.then(|| self.clock.now_ns());
         let begun_ns = match self.begin(job, target, tally) {
             // Of a warm-up nothing is passed over: it has to be complete.
-            Err(Halt::Failed) if repeat >= workload.warm_up && tally.passes_over_full() => return Ok(()),
+            Err(Halt::Failed) if repeat >= workload.warm_up && tally.passes_over_full() => {
+                if let Some(ns) = start.and_then(|start| self.clock.now_ns().checked_sub(start)) {
+                    self.meters.repeat.record(ns);
+                }
+                return Ok(());
+            }
             begun => begun?,
         };
         target.settle(workload, &mut tally.doubts);
@@ -252,8 +259,8 @@ impl<'a, C: Clock> Runner<'a, C> {
                 return tally.fail(OpKind::Close, 0, fault);
             }
         }
-        let is_whole = workload.time_repeats && spent.count == job.issued;
-        if let (true, Some(begun_ns), Some(closed_ns)) = (is_whole, begun_ns, closed_ns) {
+        // Also if an operation failed and was passed over: whoever waits for it waits as long.
+        if let (true, Some(begun_ns), Some(closed_ns)) = (is_timed, begun_ns, closed_ns) {
             self.meters.repeat.record(begun_ns.saturating_add(spent.elapsed_ns).saturating_add(closed_ns));
         }
         Ok(())

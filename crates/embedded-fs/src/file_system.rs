@@ -207,6 +207,11 @@ pub trait FileSystem {
     /// [`FsError`].
     fn usage(&mut self) -> Result<Usage, FsError>;
 
+    /// Whether it programs places again that were programmed since their erase, to clear single bits.
+    fn programs_again(&self) -> bool {
+        false
+    }
+
     /// RAM that the file system takes now: its structures, of 64-bit machines, and buffers, also of open files, of
     /// the sizes that a device with these options would use.
     fn ram_bytes(&self) -> usize;

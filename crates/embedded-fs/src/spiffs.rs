@@ -217,6 +217,11 @@ impl FileSystem for SpiFfs {
         })
     }
 
+    /// The flags of pages, and their entries in the lookup.
+    fn programs_again(&self) -> bool {
+        true
+    }
+
     /// Also of the files that are not open: SPIFFS has its memory from mounting on.
     fn ram_bytes(&self) -> usize {
         let memory = self.settings.memory;

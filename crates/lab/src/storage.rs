@@ -177,10 +177,10 @@ impl Parts<'_> {
             return Ok(());
         }
         let (offset, size_bytes) = (self.board.bytes("partition.offset")?, self.board.bytes("partition.size")?);
-        let bytes = self.board.bytes(&key)?;
-        if bytes > size_bytes || !bytes.is_multiple_of(u64::from(SECTOR_BYTES)) {
-            let why = format!("it has to be whole sectors of {SECTOR_BYTES} bytes, and not more than the partition");
-            return Err(self.board.misfit(&key, why));
+        // A smaller partition than the profile's is full of it.
+        let bytes = self.board.bytes(&key)?.min(size_bytes);
+        if !bytes.is_multiple_of(u64::from(SECTOR_BYTES)) {
+            return Err(self.board.misfit(&key, format!("it has to be whole sectors of {SECTOR_BYTES} bytes")));
         }
         let seed = self.board.count("board.seed")?;
         let aged = self.driver.borrow_mut().chip_mut().age(offset..offset + bytes, seed);

@@ -147,10 +147,8 @@ fn options_that_do_not_fit_are_told() {
     assert!(error.starts_with("setting: partition.size = 1M: fatfs cannot be made"), "{error}");
     let error = opened(&[("spiffs.page", "48")], "spiffs");
     assert!(error.contains("spiffs.page = 48: it has to be from 64"), "{error}");
-    for bytes in ["5000", "4M"] {
-        let error = opened(&[("spiffs.left-over", bytes)], "spiffs");
-        assert!(error.contains(&format!("spiffs.left-over = {bytes}: it has to be whole sectors")), "{error}");
-    }
+    let error = opened(&[("spiffs.left-over", "5000")], "spiffs");
+    assert!(error.contains("spiffs.left-over = 5000: it has to be whole sectors"), "{error}");
     let error = opened(&[("littlefs.block", "4M")], "littlefs");
     assert!(error.contains("littlefs.block = 4M"), "{error}");
 }

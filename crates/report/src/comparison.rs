@@ -212,7 +212,8 @@ impl Comparison {
         let mut remarks = Vec::new();
         if self.has_whole_repeats {
             remarks.push(
-                "rate, p99 and max are of whole repeats where these are timed: opening, all operations, syncs, closing"
+                "rate, p99 and max are of whole repeats where these are timed, failed ones included: opening, all \
+                 operations, syncs, closing"
                     .to_owned(),
             );
         }
@@ -224,7 +225,7 @@ impl Comparison {
         for (target, failures) in self.targets.iter().zip(&self.failures).filter(|(_, failures)| !failures.is_empty()) {
             let failures = failures.iter().map(|(name, count)| format!("{name}: {count}"));
             let failures = failures.collect::<Vec<_>>().join(", ");
-            remarks.push(format!("failed operations, which are in none of the figures, {target}: {failures}"));
+            remarks.push(format!("failed operations, whose bytes are in no figure, {target}: {failures}"));
         }
         remarks
     }

@@ -111,7 +111,9 @@ fn time_of_failures(group: &Group<'_>) -> Option<Note> {
     let concerned = |record: &&&Record| {
         let outcome = &record.outcome;
         let untold = outcome.fault_count > outcome.faults.len() as u64;
-        outcome.status == Status::Done && (untold || outcome.faults.iter().any(|failed| is_timed(failed.op)))
+        // Where repeats are timed as a whole, those are what tells.
+        let timed = untold || outcome.faults.iter().any(|failed| is_timed(failed.op));
+        outcome.status == Status::Done && !record.workload.time_repeats && timed
     };
     let rows: Vec<String> = group.records.iter().filter(concerned).map(|record| name(record)).collect();
     (!rows.is_empty()).then(|| Note {

@@ -44,7 +44,7 @@ pub enum Finding {
         /// Which part, or which data page.
         span: u16,
     },
-    /// A part of an index without a header was deleted.
+    /// A part of an index was deleted: its header was missing, or it was there twice.
     DeletedIndex {
         /// The page.
         page: u16,
@@ -78,11 +78,10 @@ impl<F: Flash, M: Memory> Spiffs<F, M> {
     /// Checks the whole volume, and mends what it can; what it cannot mend it deletes. Open files should be closed
     /// before.
     ///
-    /// All three passes are made, also if one fails. A volume may need a second check, as the C implementation's may: see
-    /// the limits in the crate's documentation.
+    /// All three passes are made, also if one fails. What a pass mends may need a second check to be found sound.
     ///
     /// # Errors
-    /// The first pass's that failed: [`Error::Full`] or [`Error::NotFound`] (no room to write a page again),
+    /// The first pass's that failed: [`Error::Full`] (no room to write a page again),
     /// [`Error::Corrupt`], [`Error::Flash`].
     pub fn check(&mut self, mut report: impl FnMut(Pass, Finding)) -> Result<(), Error<F::Error>> {
         let report: Report<'_> = &mut report;
@@ -195,14 +194,14 @@ impl<F: Flash, M: Memory> Spiffs<F, M> {
 
     /// Deletes a file by marking its header.
     fn delete_lazily(&mut self, object: ObjectId) -> Result<(), Error<F::Error>> {
-        match self.look_for(object, 0, None)? {
+        match self.look_for(object | INDEX_ID, 0, None)? {
             Some(header) => self.medium.write_flags(Store::Update, header, !flag::REMOVED),
             None => Ok(()),
         }
     }
 
     /// Whether a page can hold anything of an object.
-    fn is_possible(&self, page: PageIndex) -> bool {
+    pub(crate) fn is_possible(&self, page: PageIndex) -> bool {
         page != NO_PAGE && page < self.medium.layout.pages && !self.medium.layout.is_lookup(page)
     }
 }

@@ -20,7 +20,7 @@ pub enum Magic {
 /// has ESP-IDF's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Config {
-    /// Where the volume begins in the flash, in bytes.
+    /// Where the volume begins in the flash, in bytes; at the start of a sector.
     pub address: u32,
     /// The volume's size; whole blocks, at least three, and at most 65535 pages.
     pub size_bytes: u32,
@@ -28,7 +28,7 @@ pub struct Config {
     pub sector_bytes: u32,
     /// What SPIFFS erases: a multiple of the page, at least four pages.
     pub block_bytes: u32,
-    /// The unit of allocation, 5 bytes of which are the header; from 64 bytes.
+    /// The unit of allocation, 5 bytes of which are the header; from 64 bytes to 32 KiB, a multiple of 4.
     pub page_bytes: u32,
     /// The room for a name, with the 0 that ends it (`SPIFFS_OBJ_NAME_LEN`); from 2.
     pub name_bytes: u16,
@@ -53,7 +53,7 @@ pub struct Config {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
     /// `page_bytes`.
-    #[error("a page has 64 to 32768 bytes")]
+    #[error("a page has 64 to 32768 bytes, a multiple of 4")]
     Page,
     /// `block_bytes` against `page_bytes`.
     #[error(
@@ -61,7 +61,7 @@ pub enum ConfigError {
     )]
     Block,
     /// `sector_bytes` against `block_bytes`.
-    #[error("a block is a whole number of the flash's sectors")]
+    #[error("a block is a whole number of the flash's sectors, and the volume begins with one")]
     Sector,
     /// `size_bytes` against `block_bytes`.
     #[error("a volume is a whole number of blocks, at least 3, inside the 4 GiB that addresses reach")]
@@ -110,7 +110,7 @@ impl Config {
     /// # Errors
     /// [`ConfigError`] names the first that does not fit.
     pub const fn check(&self) -> Result<(), ConfigError> {
-        if self.page_bytes < 64 || self.page_bytes > 1 << 15 {
+        if self.page_bytes < 64 || self.page_bytes > 1 << 15 || !self.page_bytes.is_multiple_of(4) {
             return Err(ConfigError::Page);
         }
         if self.block_bytes == 0 || !self.block_bytes.is_multiple_of(self.page_bytes) {
@@ -120,7 +120,10 @@ impl Config {
         if lookup_bytes < 8 || (lookup_bytes > self.page_bytes && !lookup_bytes.is_multiple_of(self.page_bytes)) {
             return Err(ConfigError::Block);
         }
-        if self.sector_bytes == 0 || !self.block_bytes.is_multiple_of(self.sector_bytes) {
+        if self.sector_bytes == 0
+            || !self.block_bytes.is_multiple_of(self.sector_bytes)
+            || !self.address.is_multiple_of(self.sector_bytes)
+        {
             return Err(ConfigError::Sector);
         }
         if !self.size_bytes.is_multiple_of(self.block_bytes)

@@ -62,13 +62,15 @@ impl<F: Flash, M: Memory> Spiffs<F, M> {
         Ok(())
     }
 
-    /// A data page that an index lists; or, if that page is deleted, the one that garbage collection moved it to before
-    /// the power went. The C code does not look for it.
+    /// A data page that an index lists; or, if that page is another one by now, the one that garbage collection moved it to
+    /// before the power went, or the volume was full. The C code does not look for it.
     fn living(&mut self, object: ObjectId, page: PageIndex, span: Span) -> Result<PageIndex, Error<F::Error>> {
         match self.check_data_page(object, page, span) {
             Ok(()) => Ok(page),
-            Err(Error::Deleted) => match self.find_page(object & !INDEX_ID, span, None) {
-                Err(Error::NotFound) => Err(Error::Deleted),
+            Err(
+                error @ (Error::Deleted | Error::IsFree | Error::NotFinal | Error::IsIndex | Error::DataSpanMismatch),
+            ) => match self.find_page(object & !INDEX_ID, span, None) {
+                Err(Error::NotFound) => Err(error),
                 found => found,
             },
             Err(error) => Err(error),
@@ -92,8 +94,7 @@ impl<F: Flash, M: Memory> Spiffs<F, M> {
     /// Writes behind the end of a file.
     fn append(&mut self, fd: usize, offset: u32, data: Piece<'_>) -> Result<(), Error<F::Error>> {
         let layout = self.medium.layout;
-        // An empty file's size is the largest number.
-        let offset = offset.min(self.files[fd].size);
+        let offset = offset.min(self.files[fd].end());
         self.reserve(data.bytes.saturating_add(layout.data_bytes))?;
 
         let object = self.files[fd].object;
@@ -132,8 +133,7 @@ impl<F: Flash, M: Memory> Spiffs<F, M> {
                 let header = PageHeader { object: object & !INDEX_ID, span, flags: !flag::FINAL };
                 self.allocate(header, Some(piece), true)
             } else {
-                let page = self.listed(span);
-                self.check_data_page(object, page, span)?;
+                let page = self.living(object, self.listed(span), span)?;
                 let address = layout.page_address(page) + PAGE_HEADER_BYTES as u32 + in_page;
                 self.write_piece(address, piece).map(|()| page)
             };
@@ -248,12 +248,15 @@ impl<F: Flash, M: Memory> Spiffs<F, M> {
                 from: data.from + written,
                 bytes: (data.bytes - written).min(layout.data_bytes - in_page),
             };
-            let old = self.listed(span);
+            let mut old = self.listed(span);
             let header = PageHeader { object: object & !INDEX_ID, span, flags: 0xff };
+            if self.is_torn {
+                old = self.living(object, old, span)?;
+            }
             let new = if piece.bytes == layout.data_bytes {
                 self.allocate(header, Some(piece), true)
             } else {
-                self.check_data_page(object, old, span)?;
+                old = self.living(object, old, span)?;
                 self.rewrite_page(header, old, in_page, piece)
             };
             let replaced = match new {
@@ -338,7 +341,7 @@ impl<F: Flash, M: Memory> Spiffs<F, M> {
             self.medium.write_flags(Store::Update, self.files[fd].header_page, flags)?;
         }
 
-        let mut left = if size == UNDEFINED_SIZE { 0 } else { size };
+        let mut left = self.files[fd].end();
         let mut span = layout.span_of(left.saturating_sub(1));
         let mut loaded: Option<Loaded> = None;
         let mut result = Ok(());
@@ -372,8 +375,8 @@ impl<F: Flash, M: Memory> Spiffs<F, M> {
             // The C code compares how much is left to cut with a page, and so shortens the wrong page where the cut crosses
             // the border of pages: what is appended later is then programmed over old data.
             if remove || new_size <= u32::from(span) * layout.data_bytes {
-                let deleted = match self.check_data_page(object, page, span) {
-                    Ok(()) => self.delete(page),
+                let deleted = match self.living(object, page, span) {
+                    Ok(page) => self.delete(page),
                     Err(Error::Deleted | Error::IndexRefFree) => Ok(()),
                     Err(error) => Err(error),
                 };
@@ -414,7 +417,7 @@ impl<F: Flash, M: Memory> Spiffs<F, M> {
         bytes: u32,
     ) -> Result<PageIndex, Error<F::Error>> {
         let layout = self.medium.layout;
-        self.check_data_page(object, old, span)?;
+        let old = self.living(object, old, span)?;
         let header = PageHeader { object: object & !INDEX_ID, span, flags: 0xff };
         let new = self.allocate(header, None, false)?;
         let to = layout.page_address(new) + PAGE_HEADER_BYTES as u32;
@@ -454,6 +457,7 @@ impl<F: Flash, M: Memory> Spiffs<F, M> {
             self.replace_header(Some(fd), object, index.page, true, Change::size(size))?;
         }
         self.files[fd].size = left;
+        self.clamp_positions(object, left);
         Ok(())
     }
 }

@@ -28,7 +28,10 @@ impl OpenFlags {
     pub const READ_WRITE: Self = Self::READ.union(Self::WRITE);
 }
 
-/// An open file.
+/// The handle of an open file.
+///
+/// It is of no file any more when that was closed, or removed, or the volume was mounted again in the same memory; calls
+/// answer [`crate::Error::FileClosed`] then. Of another volume it may be any file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct File {
     slot: u16,
@@ -86,6 +89,11 @@ impl Descriptor {
         self.object & !INDEX_ID == object & !INDEX_ID && (self.open || (hints && self.score > 0))
     }
 
+    /// Where the file ends, without what waits.
+    pub(crate) const fn end(&self) -> u32 {
+        if self.size == crate::layout::UNDEFINED_SIZE { 0 } else { self.size }
+    }
+
     /// Closes it; handles of it are of no use any more.
     pub(crate) fn close(&mut self) {
         self.open = false;
@@ -116,7 +124,11 @@ pub(crate) struct Descriptors<D> {
 
 impl<D: core::ops::DerefMut<Target = [Descriptor]>> Descriptors<D> {
     pub fn new(mut all: D, hints: bool) -> Self {
-        all.fill(Descriptor::CLOSED);
+        for descriptor in all.iter_mut() {
+            // Handles of a volume that was mounted in the same memory before are of no file of this one.
+            let generation = descriptor.generation.wrapping_add(1);
+            *descriptor = Descriptor { generation, ..Descriptor::CLOSED };
+        }
         Self { all, hints }
     }
 

@@ -94,6 +94,7 @@ impl<F: Flash, M: Memory> Spiffs<F, M> {
                 self.release(slot);
             }
             self.truncate_content(fd, 0, false)?;
+            self.clamp_positions(self.files[fd].object, 0);
         }
         self.files[fd].position = 0;
         Ok(())
@@ -129,12 +130,14 @@ impl<F: Flash, M: Memory> Spiffs<F, M> {
             return Err(Error::NotReadable);
         }
         let file = &self.files[fd];
-        // What waits in this descriptor ends where it stands; what waits in another one may be read here.
-        let only_own = file.waiting.is_some() || self.medium.cache.find_writes(file.object).is_none();
-        if file.size == UNDEFINED_SIZE && only_own {
-            return Ok(0);
+        let slot = file.waiting.or_else(|| self.medium.cache.find_writes(file.object));
+        if let Some(waiting) = slot.and_then(|slot| self.medium.cache.waiting(slot)) {
+            // Of a file without content, what waits is stored only if it can be read here.
+            if file.size == UNDEFINED_SIZE && waiting.end() <= file.position {
+                return Ok(0);
+            }
+            self.store_waiting_quietly(fd);
         }
-        self.store_waiting_quietly(fd);
         if self.files[fd].size == UNDEFINED_SIZE {
             return Ok(0);
         }
@@ -199,7 +202,7 @@ impl<F: Flash, M: Memory> Spiffs<F, M> {
             file.waiting = self.medium.cache.find_writes(file.object);
         }
         if file.flags.contains(OpenFlags::APPEND) {
-            let size = if file.size == UNDEFINED_SIZE { 0 } else { file.size };
+            let size = file.end();
             let waiting = file.waiting.and_then(|slot| self.medium.cache.waiting(slot));
             // The C code leaves out of the position what waits for another descriptor, though it writes behind it.
             file.position = waiting.map_or(size, |waiting| size.max(waiting.end()));
@@ -211,21 +214,21 @@ impl<F: Flash, M: Memory> Spiffs<F, M> {
     fn wait(&mut self, fd: usize, offset: u32, data: &[u8]) -> Result<bool, Error<F::Error>> {
         let bytes = data.len() as u32;
         let page = self.config.page_bytes;
-        let fits = self.files[fd].waiting.and_then(|slot| self.medium.cache.waiting(slot)).is_some_and(|waiting| {
+        let fits = |waiting: Waiting| {
             offset >= waiting.offset
                 && offset <= waiting.end()
                 && u64::from(offset) + u64::from(bytes) <= u64::from(waiting.offset) + u64::from(page)
-        });
-        if !fits {
+        };
+        let mut slot = self.files[fd].waiting;
+        let mut waiting = slot.and_then(|slot| self.medium.cache.waiting(slot)).filter(|waiting| fits(*waiting));
+        if waiting.is_none() {
             self.store_waiting(fd)?;
-            let object = self.files[fd].object;
-            self.files[fd].waiting = self.medium.cache.take_for_writes(object);
-            if let Some(slot) = self.files[fd].waiting {
-                self.medium.cache.set_waiting(slot, Waiting { offset, bytes: 0 });
-            }
+            let file = &mut self.files[fd];
+            slot = self.medium.cache.take_for_writes(file.object);
+            file.waiting = slot;
+            waiting = slot.map(|_| Waiting { offset, bytes: 0 });
         }
-        let Some(slot) = self.files[fd].waiting else { return Ok(false) };
-        let Some(waiting) = self.medium.cache.waiting(slot) else { return Ok(false) };
+        let (Some(slot), Some(waiting)) = (slot, waiting) else { return Ok(false) };
         let from = offset - waiting.offset;
         crate::layout::put(self.medium.cache.page_mut(slot), from as usize, data);
         self.medium.cache.set_waiting(slot, Waiting { bytes: waiting.bytes.max(from + bytes), ..waiting });
@@ -238,6 +241,16 @@ impl<F: Flash, M: Memory> Spiffs<F, M> {
         let Some(waiting) = self.medium.cache.waiting(slot) else { return Ok(()) };
         let stored = self.write_content(fd, waiting.offset, Source::Waiting(slot, waiting.bytes));
         self.release(slot);
+        if stored.is_err() {
+            // It is lost, and whoever wrote it may have another descriptor.
+            let (object, end) = (self.files[fd].object, self.files[fd].end());
+            let lost = self.files[fd].lost;
+            for file in self.files.of_object(object).filter(|file| file.open) {
+                file.lost = true;
+            }
+            self.files[fd].lost = lost;
+            self.clamp_positions(object, end);
+        }
         stored
     }
 
@@ -256,15 +269,12 @@ impl<F: Flash, M: Memory> Spiffs<F, M> {
     /// As [`Self::flush_descriptor`], but an error is kept for the next flush or close.
     pub(crate) fn store_waiting_quietly(&mut self, fd: usize) {
         if self.flush_descriptor(fd).is_err() {
-            // Whoever wrote it may have another descriptor.
-            let object = self.files[fd].object;
-            for file in self.files.of_object(object).filter(|file| file.open) {
-                file.lost = true;
-            }
+            self.files[fd].lost = true;
         }
     }
 
-    /// Stores what waits in the cache for a file.
+    /// Stores what waits in the cache for a file. After an error it does not wait any more: it is lost, and positions behind
+    /// the end of the file are at its end.
     ///
     /// # Errors
     /// [`Error::Full`], [`Error::Flash`], ...; [`Error::DataLost`] if an earlier call had to store what waited, and
@@ -301,7 +311,7 @@ impl<F: Flash, M: Memory> Spiffs<F, M> {
         self.store_waiting_quietly(fd);
         let layout = self.medium.layout;
         let descriptor = &mut self.files[fd];
-        let size = if descriptor.size == UNDEFINED_SIZE { 0 } else { descriptor.size };
+        let size = descriptor.end();
         let to = match to {
             SeekFrom::Start(offset) => i64::from(offset),
             SeekFrom::Current(offset) => i64::from(descriptor.position) + i64::from(offset),
@@ -356,7 +366,7 @@ impl<F: Flash, M: Memory> Spiffs<F, M> {
             return Err(Error::NotWritable);
         }
         self.store_waiting_quietly(fd);
-        let old = if self.files[fd].size == UNDEFINED_SIZE { 0 } else { self.files[fd].size };
+        let old = self.files[fd].end();
         match size.cmp(&old) {
             core::cmp::Ordering::Equal => Ok(()),
             core::cmp::Ordering::Greater => Err(Error::EndOfFile),

@@ -2,7 +2,7 @@
 
 use core::fmt::Debug;
 
-use embedded_storage::nor_flash::NorFlash;
+use embedded_storage::nor_flash::MultiwriteNorFlash;
 
 /// NOR flash as SPIFFS needs it: any byte can be read, and any byte can be programmed, also a second time as long as
 /// that turns ones into zeros only.
@@ -66,26 +66,71 @@ impl<F: Flash + ?Sized> Flash for &mut F {
     }
 }
 
-/// A driver of `embedded-storage` as [`Flash`]. It has to read and write single bytes; that is checked when this is
-/// compiled.
+/// A driver of `embedded-storage` as [`Flash`].
+///
+/// It has to allow several writes to the same place ([`MultiwriteNorFlash`]), as SPIFFS marks pages by them, and to read and
+/// write words of at most 16 bytes, which is checked when this is compiled. Larger words than a byte are read and programmed
+/// as a whole, padded with ones, which change nothing. Its sectors have to be those of the configuration.
 #[derive(Debug)]
 pub struct Nor<F>(pub F);
 
-impl<F: NorFlash> Nor<F> {
-    const SINGLE_BYTES: () = assert!(F::READ_SIZE == 1 && F::WRITE_SIZE == 1, "SPIFFS reads and writes single bytes");
+/// The largest word that [`Nor`] reads or writes.
+const MOST_WORD_BYTES: usize = 16;
+
+/// Of `bytes` at an address, those that lie in the address's word, and where in it they begin.
+fn in_word(address: u32, bytes: usize, word_bytes: usize) -> (usize, usize) {
+    let offset = address as usize % word_bytes;
+    (offset, bytes.min(word_bytes - offset))
 }
 
-impl<F: NorFlash> Flash for Nor<F> {
+impl<F: MultiwriteNorFlash> Nor<F> {
+    const SMALL_WORDS: () = assert!(
+        F::READ_SIZE > 0 && F::READ_SIZE <= MOST_WORD_BYTES && F::WRITE_SIZE > 0 && F::WRITE_SIZE <= MOST_WORD_BYTES,
+        "SPIFFS needs a flash with words of at most 16 bytes"
+    );
+}
+
+impl<F: MultiwriteNorFlash> Flash for Nor<F> {
     type Error = F::Error;
 
-    fn read(&mut self, address: u32, into: &mut [u8]) -> Result<(), Self::Error> {
-        let () = Self::SINGLE_BYTES;
-        self.0.read(address, into)
+    fn read(&mut self, mut address: u32, mut into: &mut [u8]) -> Result<(), Self::Error> {
+        let () = Self::SMALL_WORDS;
+        while !into.is_empty() {
+            let (offset, part) = in_word(address, into.len(), F::READ_SIZE);
+            let whole = into.len() - into.len() % F::READ_SIZE;
+            let bytes = if offset == 0 && whole > 0 {
+                self.0.read(address, &mut into[..whole])?;
+                whole
+            } else {
+                let mut word = [0; MOST_WORD_BYTES];
+                self.0.read(address - offset as u32, &mut word[..F::READ_SIZE])?;
+                into[..part].copy_from_slice(&word[offset..offset + part]);
+                part
+            };
+            into = &mut into[bytes..];
+            address += bytes as u32;
+        }
+        Ok(())
     }
 
-    fn program(&mut self, address: u32, data: &[u8]) -> Result<(), Self::Error> {
-        let () = Self::SINGLE_BYTES;
-        self.0.write(address, data)
+    fn program(&mut self, mut address: u32, mut data: &[u8]) -> Result<(), Self::Error> {
+        let () = Self::SMALL_WORDS;
+        while !data.is_empty() {
+            let (offset, part) = in_word(address, data.len(), F::WRITE_SIZE);
+            let whole = data.len() - data.len() % F::WRITE_SIZE;
+            let bytes = if offset == 0 && whole > 0 {
+                self.0.write(address, &data[..whole])?;
+                whole
+            } else {
+                let mut word = [0xff; MOST_WORD_BYTES];
+                word[offset..offset + part].copy_from_slice(&data[..part]);
+                self.0.write(address - offset as u32, &word[..F::WRITE_SIZE])?;
+                part
+            };
+            data = &data[bytes..];
+            address += bytes as u32;
+        }
+        Ok(())
     }
 
     fn erase(&mut self, address: u32, bytes: u32) -> Result<(), Self::Error> {

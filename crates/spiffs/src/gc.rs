@@ -3,7 +3,9 @@
 use crate::error::Error;
 use crate::flash::Flash;
 use crate::index::Change;
-use crate::layout::{BlockIndex, DELETED_ID, FREE_ID, INDEX_ID, NO_PAGE, ObjectId, PageHeader, Place, Span, flag};
+use crate::layout::{
+    BlockIndex, DELETED_ID, FREE_ID, INDEX_ID, NO_PAGE, ObjectId, PageHeader, PageIndex, Place, Span, flag,
+};
 use crate::medium::Fetch;
 use crate::memory::Memory;
 use crate::pages::check_index;
@@ -48,7 +50,8 @@ impl<F: Flash, M: Memory> Spiffs<F, M> {
         let most_free = u32::from(most_free);
         for block in 0..self.medium.layout.blocks {
             let pages = self.count_pages(block, |pages| pages.used > 0 || pages.free > most_free)?;
-            if pages.used == 0 && pages.free <= most_free && pages.deleted + pages.free == entries {
+            let erasable = pages.used == 0 && pages.free <= most_free && pages.deleted > 0;
+            if erasable && pages.deleted + pages.free == entries {
                 self.deleted_pages = self.deleted_pages.wrapping_sub(pages.deleted);
                 return self.erase_collected(block);
             }
@@ -129,6 +132,8 @@ impl<F: Flash, M: Memory> Spiffs<F, M> {
             self.cleaning = Some(block);
             let cleaned = self.clean(block);
             self.cleaning = None;
+            // Pages may have moved without the index that lists them.
+            self.is_torn |= cleaned.is_err();
             cleaned?;
             let pages = self.count_pages(block, |_| false)?;
             self.allocated_pages = self.allocated_pages.wrapping_sub(pages.used);
@@ -241,15 +246,33 @@ impl<F: Flash, M: Memory> Spiffs<F, M> {
         if self.medium.layout.index_span_of(header.span) != index_span {
             return Ok(Visit::Next);
         }
+        let listed = self.listed(header.span);
         if header.flags & flag::DELETED == 0 {
             // Deleted, but not in the lookup; done with, in case that the erase does not come.
             self.delete(page)?;
-            self.list(header.span, NO_PAGE);
+            if listed == page {
+                self.list(header.span, NO_PAGE);
+            }
+            return Ok(Visit::Next);
+        }
+        if listed != page && self.is_data(object, listed, header.span)? {
+            // Left behind when the power went; the C code lists it instead of the page that is listed.
+            self.delete(page)?;
             return Ok(Visit::Next);
         }
         let new = self.move_page(object, page)?;
         self.list(header.span, new);
         Ok(Visit::Reload)
+    }
+
+    /// Whether a page holds a data page of an object, complete and living.
+    fn is_data(&mut self, object: ObjectId, page: PageIndex, span: Span) -> Result<bool, Error<F::Error>> {
+        if !self.is_possible(page) {
+            return Ok(false);
+        }
+        let header = self.medium.header(Fetch::Part, page)?;
+        let flags = flag::DELETED | flag::INDEX | flag::USED | flag::FINAL;
+        Ok(header.object == object && header.span == span && header.is(flags, flag::DELETED | flag::INDEX))
     }
 
     /// Moves the parts of indexes out of a block.

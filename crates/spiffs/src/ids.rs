@@ -43,7 +43,9 @@ impl<F: Flash, M: Memory> Spiffs<F, M> {
         self.map_ids(low, new_name)?;
         let byte = self.work.iter().position(|byte| *byte != 0xff).ok_or(Error::Full)?;
         let bit = self.work.get(byte).copied().unwrap_or(0xff).trailing_ones();
-        ObjectId::try_from(low + byte as u32 * 8 + bit).map_err(|_| Error::Full)
+        let id = low + byte as u32 * 8 + bit;
+        // The highest number, with the index's bit, stands for a free page.
+        ObjectId::try_from(id).ok().filter(|id| *id < !INDEX_ID).ok_or(Error::Full)
     }
 
     /// Marks the ids that are taken, from `low` on.
@@ -83,7 +85,7 @@ impl<F: Flash, M: Memory> Spiffs<F, M> {
                     if (low..=high).contains(&id)
                         && let Some(count) = volume.work.get_mut(((id - low) / range) as usize)
                     {
-                        *count = count.wrapping_add(1);
+                        *count = count.saturating_add(1);
                     }
                 }
                 Ok(Step::Next)

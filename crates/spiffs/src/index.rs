@@ -152,7 +152,7 @@ impl<F: Flash, M: Memory> Spiffs<F, M> {
             if span == 0 {
                 file.header_page = page;
                 // A file that stays empty may have writes waiting, which the C code forgets about here.
-                let stays_empty = size == Some(UNDEFINED_SIZE) && file.size == UNDEFINED_SIZE;
+                let stays_empty = size == Some(UNDEFINED_SIZE) && matches!(file.size, 0 | UNDEFINED_SIZE);
                 if let Some(size) = size.filter(|size| *size != 0 && !stays_empty) {
                     file.size = size;
                     let mut end = if size == UNDEFINED_SIZE { 0 } else { size };
@@ -174,6 +174,13 @@ impl<F: Flash, M: Memory> Spiffs<F, M> {
             }
         }
         self.release_all(dropped);
+    }
+
+    /// A file ends at `end` now: no position is behind that.
+    pub(crate) fn clamp_positions(&mut self, object: ObjectId, end: u32) {
+        for file in self.files.of_object(object) {
+            file.position = file.position.min(end);
+        }
     }
 
     /// Tells the descriptors that a part of an index is gone, and with the header the file: they are closed.
@@ -216,15 +223,18 @@ impl<F: Flash, M: Memory> Spiffs<F, M> {
             return Err(Error::NotAFile);
         }
         self.medium.read(Fetch::Page, layout.page_address(page), &mut self.header)?;
-        let object = self.medium.read_u16(Fetch::Page, layout.entry_address(layout.place_of(page)))?;
+        // The C code takes the object from the lookup. The header has it, too, and is right where the lookup's entry was
+        // programmed in part when the power went.
+        self.medium.read_u16(Fetch::Page, layout.entry_address(layout.place_of(page)))?;
+        let header = PageHeader::of(&self.header);
         let file = &mut self.files[fd];
         file.header_page = page;
         file.size = u32_at(&self.header, SIZE_AT);
         file.cursor_page = page;
         file.cursor_span = 0;
-        file.object = object;
+        file.object = header.object;
         file.flags = flags;
-        check_index(PageHeader::of(&self.header), object, 0)
+        check_index(header, header.object, 0)
     }
 
     /// An empty part of an index, other than the header, in a new page, and in the work buffer.

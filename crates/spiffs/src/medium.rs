@@ -83,7 +83,16 @@ impl<F: Flash, M: Memory> Medium<F, M> {
                 }
             }
         }
-        self.flash.program(address, data).map_err(Error::Flash)
+        match self.flash.program(address, data) {
+            Ok(()) => Ok(()),
+            Err(error) => self.failed(address, error),
+        }
+    }
+
+    /// After a program that failed: what is in the page is not known.
+    fn failed(&mut self, address: u32, error: F::Error) -> Result<(), Error<F::Error>> {
+        self.cache.drop_page(self.layout.page_and_offset(address).0);
+        Err(Error::Flash(error))
     }
 
     /// Writes, within a page, what waits in a page of cache.
@@ -94,10 +103,15 @@ impl<F: Flash, M: Memory> Medium<F, M> {
             self.cache.access(Some(cached));
         }
         let data = self.cache.page(slot).get(range).ok_or(Error::Corrupt)?;
-        self.flash.program(address, data).map_err(Error::Flash)
+        match self.flash.program(address, data) {
+            Ok(()) => Ok(()),
+            Err(error) => self.failed(address, error),
+        }
     }
 
     /// Reads a page's header.
+    // Else the header goes through memory, written in pieces and read as a whole, which takes a quarter of a small read.
+    #[inline(always)]
     pub fn header(&mut self, how: Fetch, page: PageIndex) -> Result<PageHeader, Error<F::Error>> {
         let mut bytes = [0; PAGE_HEADER_BYTES];
         self.read(how, self.layout.page_address(page), &mut bytes)?;

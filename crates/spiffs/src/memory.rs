@@ -6,7 +6,7 @@ use crate::cache::CacheSlot;
 use crate::config::Config;
 use crate::descriptors::Descriptor;
 
-/// Where a volume's RAM comes from: [`Borrowed`], or with the feature `alloc` [`Owned`].
+/// Where a volume's RAM comes from: [`Borrowed`], or with the feature `alloc` `Owned`.
 pub trait Memory {
     /// Bytes.
     type Bytes: DerefMut<Target = [u8]>;
@@ -94,6 +94,9 @@ impl Memory for Owned {
 
     fn divide(self, config: &Config) -> Option<Buffers<Self>> {
         use alloc::vec;
+        if self.files > usize::from(u16::MAX) || self.cache_pages > crate::MOST_CACHE_PAGES {
+            return None;
+        }
         let page = config.page_bytes as usize;
         Some(Buffers {
             work: vec![0; page].into(),

@@ -1,7 +1,7 @@
 //! A mounted volume: making, mounting and leaving it, and what it says of itself.
 
 use crate::cache::{Cache, MOST_CACHE_PAGES};
-use crate::config::Config;
+use crate::config::{Config, Magic};
 use crate::descriptors::{Descriptors, File};
 use crate::error::Error;
 use crate::flash::Flash;
@@ -34,6 +34,8 @@ pub struct Spiffs<F: Flash, M: Memory> {
     pub(crate) deleted_pages: u32,
     /// The block out of which pages are being moved: free pages are then taken down to the last, but not from it.
     pub(crate) cleaning: Option<BlockIndex>,
+    /// Whether a collection was given up, so that indexes may list pages that are others by now.
+    pub(crate) is_torn: bool,
     /// What becomes of the free blocks that garbage collection needs.
     pub(crate) spare: Spare,
     /// The erase count that the next erased block gets.
@@ -116,9 +118,11 @@ pub fn format<F: Flash>(flash: &mut F, config: &Config) -> Result<(), Error<F::E
 /// blocks may be in the middle of an erase.
 ///
 /// # Errors
-/// [`Error::TooFewBlocks`], [`Error::NotAVolume`], [`Error::Flash`].
+/// [`Error::Config`], [`Error::TooFewBlocks`], [`Error::NotAVolume`], [`Error::Flash`].
 pub fn probe<F: Flash>(flash: &mut F, config: &Config) -> Result<u32, Error<F::Error>> {
-    let layout = Layout::of(config);
+    let least = Config { size_bytes: config.block_bytes.saturating_mul(3), magic: Magic::Length, ..*config };
+    least.check().map_err(Error::Config)?;
+    let layout = Layout::of(&least);
     let mut magics = [0; 3];
     let mut blocks = [0_u16; 3];
     for ((block, magic), count) in (0..).zip(&mut magics).zip(&mut blocks) {
@@ -152,7 +156,9 @@ fn erase<F: Flash>(flash: &mut F, config: &Config, layout: &Layout, block: Block
 }
 
 impl<F: Flash, M: Memory> Spiffs<F, M> {
-    /// Mounts a volume. If one of its blocks was being erased when the power went, it is erased now.
+    /// Mounts a volume. One block without the magic that it should have is taken for one that was being erased when the power
+    /// went, and is erased now: also if the configuration is of another volume that differs in one block only. Nothing else
+    /// is checked; after a crash [`Spiffs::check`] should run before anything is written.
     ///
     /// # Errors
     /// [`Refused`] with [`Error::Config`], [`Error::Memory`], [`Error::NotAVolume`] or [`Error::Flash`], and the
@@ -183,6 +189,7 @@ impl<F: Flash, M: Memory> Spiffs<F, M> {
             allocated_pages: 0,
             deleted_pages: 0,
             cleaning: None,
+            is_torn: false,
             spare: Spare::Kept,
             next_erase_count: 0,
             gc_runs: 0,

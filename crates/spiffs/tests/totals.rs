@@ -183,15 +183,12 @@ fn totals_are_those_of_the_c_code() {
                 }
             }
             // Results, details and each access in its order are in the CRC.
-            let says = match (ours.crc == theirs.crc, ours.counts == theirs.counts) {
-                (true, _) => "every call is the same",
-                (false, true) => "totals are the same, calls differ",
-                (false, false) => "totals differ",
-            };
-            println!("{what}: {says}");
+            if ours.crc != theirs.crc {
+                writeln!(failed, "{what}: not every call is the same").unwrap();
+            }
         }
     }
-    assert!(failed.is_empty(), "more than {MOST_PERCENT} % from the C code:\n{failed}");
+    assert!(failed.is_empty(), "not as the C code:\n{failed}");
     assert_documented("totals", &table(&runs));
 }
 

@@ -63,7 +63,10 @@ fn code(error: &Error<DeviceError>) -> Code {
 pub fn told(error: Error<DeviceError>, flash: &mut DeviceFlash, path: &str) -> FsError {
     let code = code(&error);
     match error {
-        Error::Flash(source) => FsError::Device { source, code },
+        Error::Flash(source) => {
+            flash.last_error = None;
+            FsError::Device { source, code }
+        }
         Error::DataLost => match flash.last_error.take() {
             Some(source) => FsError::Device { source, code: Code { kind: ErrorKind::Device, ..code } },
             None => FsError::Code(code),

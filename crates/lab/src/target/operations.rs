@@ -260,10 +260,12 @@ impl Target for LabTarget {
 
     fn inspect(&mut self, workload: &Workload, _: Moved, doubts: &mut Doubts) -> Result<(), Fault> {
         self.gauge.measuring = false;
-        // Writing over what was written is what `never` is for; what a file system does below its files is its own affair,
-        // and SPIFFS does so to clear single bits.
-        let is_ours = matches!(self.store, Store::Raw(_)) && workload.writes();
-        if is_ours && workload.erase != Erase::Never && self.stuck_bits() > self.gauge.stuck_before {
+        // Writing over what was written is what `never` is for, and what some file systems do.
+        let is_meant = match &self.store {
+            Store::Raw(_) => workload.erase == Erase::Never,
+            Store::Files(files) => files.programs_again(),
+        };
+        if workload.writes() && !is_meant && self.stuck_bits() > self.gauge.stuck_before {
             doubts.add(
                 WarningCode::NotErased,
                 "flash was written that was not erased before: bits that were 0 stayed so, and the data there is wrong",

@@ -87,7 +87,7 @@ impl<F: Flash, M: Memory> Spiffs<F, M> {
             match self.find_page_by_header(object, 0) {
                 Ok(_) => {
                     self.rewrite(page, header)?;
-                    report(Pass::Lookup, Finding::FixedLookup { object: header.object, span: header.span });
+                    report(Pass::Lookup, Finding::FixedLookup { object: header.object & !INDEX_ID, span: header.span });
                 }
                 Err(Error::Flash(error)) => return Err(Error::Flash(error)),
                 Err(_) => {}
@@ -148,7 +148,7 @@ impl<F: Flash, M: Memory> Spiffs<F, M> {
         } else {
             return Ok(Verdict::DELETE_RELOAD);
         };
-        report(Pass::Lookup, Finding::FixedLookup { object: header.object, span: header.span });
+        report(Pass::Lookup, Finding::FixedLookup { object: header.object & !INDEX_ID, span: header.span });
         self.rewrite(page, PageHeader { object: object | INDEX_ID, span: header.span, flags: LIVING_INDEX })?;
         Ok(Verdict::DELETE_RELOAD)
     }
@@ -159,8 +159,12 @@ impl<F: Flash, M: Memory> Spiffs<F, M> {
         let data = self.look_for(id & !INDEX_ID, header.span, Some(page))?;
         let index = self.look_for(id | INDEX_ID, header.span, Some(page))?;
         let (object, flags, finding) = match (data, index) {
-            (Some(_), None) => (id | INDEX_ID, LIVING_INDEX, Finding::FixedIndex { object: id, span: header.span }),
-            (None, Some(_)) => (id & !INDEX_ID, LIVING_DATA, Finding::FixedLookup { object: id, span: header.span }),
+            (Some(_), None) => {
+                (id | INDEX_ID, LIVING_INDEX, Finding::FixedIndex { object: id & !INDEX_ID, span: header.span })
+            }
+            (None, Some(_)) => {
+                (id & !INDEX_ID, LIVING_DATA, Finding::FixedLookup { object: id & !INDEX_ID, span: header.span })
+            }
             // Neither is missing, or it cannot be told which.
             _ => return Ok(Verdict::DELETE_RELOAD),
         };
@@ -177,7 +181,7 @@ impl<F: Flash, M: Memory> Spiffs<F, M> {
         let Entry { id, page, header } = entry;
         match self.reference(id, header.span)? {
             Some((listed, _)) if listed == page => {
-                report(Pass::Lookup, Finding::FixedLookup { object: header.object, span: header.span });
+                report(Pass::Lookup, Finding::FixedLookup { object: header.object & !INDEX_ID, span: header.span });
                 self.medium.write_flags(Store::Update, page, !flag::FINAL)?;
                 Ok(Verdict { delete: false, step: Step::Reload })
             }

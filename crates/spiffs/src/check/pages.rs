@@ -75,8 +75,8 @@ impl<F: Flash, M: Memory> Spiffs<F, M> {
         self.work.fill(0);
         for block in 0..layout.blocks {
             let all = u32::from(layout.pages);
-            let done =
-                from * 256 / all + u32::from(block) * self.pages_per_range() * 256 / all / u32::from(layout.blocks);
+            let range = self.pages_per_range().min(all - from);
+            let done = (from + u32::from(block) * range / u32::from(layout.blocks)) * 256 / all;
             report(Pass::Pages, Finding::Progress(done));
             let first = block * layout.pages_per_block;
             for page in first + layout.lookup_pages..first + layout.pages_per_block {
