@@ -149,8 +149,9 @@ impl LabTarget {
         let (store, phases) = parts.ready(storage)?;
         let mut environment = environment(board, storage, driver.borrow().chip().profile(), size_bytes)?;
         if let Some(file_system) = environment.file_system.as_mut().filter(|_| image.is_some()) {
-            // The image was made with options of its own.
-            file_system.options = Some("as in the image".to_owned());
+            // The image was made with options of its own, of which a file system finds some in it and needs to be told others.
+            let told = file_system.options.take().unwrap_or_default();
+            file_system.options = Some(format!("as in the image, and where it does not say: {told}"));
         }
         Ok(Self {
             label: storage::label(storage),

@@ -130,7 +130,8 @@ fn the_suite_measures_each_level() {
             let is_near = level(row).abs_diff(wanted * 10) <= 33;
             assert!(is_near || (wanted >= 90 && says_level(row)), "{storage} {}: {}", row.name, level(row));
             let [repeat, inner] = [OpKind::Repeat, row.outcome.ops[0].op].map(|op| row.outcome.op(op).unwrap());
-            assert_eq!(repeat.count, row.outcome.repeats.len() as u64);
+            // Those that failed are among them.
+            assert_eq!(repeat.count, if row.name.contains("rewrite") { 120 } else { 5 }, "{storage} {}", row.name);
             let slowest = row.outcome.repeats.iter().map(|repeat| repeat.elapsed_ns).max().unwrap();
             assert!(repeat.latency_ns.max > slowest && slowest >= inner.latency_ns.max, "{storage} {}", row.name);
             if row.name.contains("rewrite") {

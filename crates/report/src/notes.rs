@@ -100,7 +100,8 @@ fn fault(record: &Record, failed: &FailedOp) -> String {
     };
     let message = printable(&failed.fault.message);
     // Messages of a system mostly have its number in them, as `std::io::Error` writes it.
-    let code = failed.fault.code.filter(|code| !message.contains(&format!("os error {code})")));
+    let told = |code: &i32| message.contains(&format!("os error {code})")) || message.contains(&format!("({code})"));
+    let code = failed.fault.code.filter(|code| !told(code));
     let code = code.map(|code| format!(" ({code})")).unwrap_or_default();
     format!("{}: {} failed{place}: {message}{code}", name(record), failed.op.name())
 }

@@ -11,7 +11,7 @@ use std::io;
 
 use comfy_table::{Cell, CellAlignment, Table as Grid};
 use flashmark_core::histogram::Histogram;
-use flashmark_core::record::{OpStats, Record, Status};
+use flashmark_core::record::{OpKind, OpStats, Record, Status};
 
 use crate::attribution::amplification;
 use crate::figures::{RateUnit, rate, time};
@@ -35,10 +35,12 @@ impl Figures {
     fn of(record: &Record) -> Self {
         let outcome = &record.outcome;
         let moved = || outcome.ops.iter().filter(|op| is_main(op.op) && op.count > 0);
+        // Where repeats are timed as a whole, those are what tells; with what failed in them.
+        let whole = outcome.op(OpKind::Repeat).filter(|op| record.workload.time_repeats && op.count > 0);
         Self {
             bytes: moved().map(|op| op.bytes).fold(0, u64::saturating_add),
-            elapsed_ns: outcome.elapsed_ns,
-            latency: latency(&moved().collect::<Vec<_>>()),
+            elapsed_ns: whole.map_or(outcome.elapsed_ns, |whole| whole.latency_ns.sum),
+            latency: whole.map_or_else(|| latency(&moved().collect::<Vec<_>>()), |whole| latency(&[whole])),
             write_amplification_milli: record
                 .simulation
                 .as_ref()

@@ -193,6 +193,17 @@ pub enum Problem {
         /// Its operation.
         own: &'static str,
     },
+    /// The level of use of a suite's workload cannot be changed from outside.
+    #[error(
+        "workload \"{workload}\" is there for fill = \"{own}%\" and named for it: choose levels with --only, or leave the \
+         suite out to run a single workload"
+    )]
+    LevelOfSuite {
+        /// The workload's name.
+        workload: String,
+        /// Its level, in percent.
+        own: u8,
+    },
     /// One name for several workloads.
     #[error("the suite has {0} workloads, which cannot all have this name: leave the option out")]
     OneNameForMany(usize),

@@ -56,8 +56,10 @@ impl Layers<'_> {
             let default = || self.defaults.iter().rev().find(|entry| entry.key.name == key.name && applies);
             if setting.is_some() {
                 used.push(key.name);
-                if key.name == "op" {
-                    self.keeps_op(&draft, own.as_ref(), setting.as_ref())?;
+                match key.name {
+                    "op" => self.keeps_op(&draft, own.as_ref(), setting.as_ref())?,
+                    "fill" => self.keeps_level(&draft, own.as_ref(), setting.as_ref())?,
+                    _ => {}
                 }
             } else if let Some(own) = own.as_ref().filter(|own| !applies && !own.is_checked_later()) {
                 // A value is checked even where it is not used.
@@ -87,6 +89,22 @@ impl Layers<'_> {
         match (op(own)?, op(setting)?, setting) {
             (Some(own), Some(new), Some(setting)) if own != new => {
                 let problem = Problem::OpOfSuite { workload: draft.workload.name.clone(), own: own.word() };
+                Err(SuiteError::new(setting.place.clone(), problem))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The same of a level of use.
+    fn keeps_level(&self, draft: &Draft, own: Option<&Written>, setting: Option<&Written>) -> Result<(), SuiteError> {
+        let level = |written: Option<&Written>| -> Result<Option<u8>, SuiteError> {
+            let mut scratch = Draft::new();
+            written.map_or(Ok(()), |written| self.read(&mut scratch, written))?;
+            Ok(scratch.workload.fill_percent)
+        };
+        match (level(own)?, level(setting)?, setting) {
+            (Some(own), new, Some(setting)) if Some(own) != new => {
+                let problem = Problem::LevelOfSuite { workload: draft.workload.name.clone(), own };
                 Err(SuiteError::new(setting.place.clone(), problem))
             }
             _ => Ok(()),

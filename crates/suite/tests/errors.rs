@@ -120,6 +120,8 @@ fn wrong_settings() {
         ("quick", &["size="]),
         ("quick", &["time=10"]),
         ("quick", &["op=read"]),
+        ("fill", &["fill=50%"]),
+        ("fill", &["fill=none"]),
         ("quick", &["name=x"]),
         ("quick", &["read-percent=50"]),
         ("quick", &["drain=yes"]),

@@ -24,7 +24,11 @@ fn code(error: &Error<DeviceError>) -> Code {
     let (name, meaning, kind) = match number {
         DEVICE_FAILED => ("hal error", "the device failed", K::Device),
         DATA_LOST => ("data lost", "what was written earlier and waited in the cache could not be stored", K::NoSpace),
-        -10001 => ("SPIFFS_ERR_FULL", "there is no room left, even after garbage collection", K::NoSpace),
+        -10001 => (
+            "SPIFFS_ERR_FULL",
+            "there is no room, or garbage collection gave up before it had made enough (option gc-runs)",
+            K::NoSpace,
+        ),
         -10002 => ("SPIFFS_ERR_NOT_FOUND", "there is no such file", K::NotFound),
         -10003 => ("SPIFFS_ERR_END_OF_OBJECT", "it lies behind the end of the file", K::InvalidParameter),
         -10004 => ("SPIFFS_ERR_DELETED", "a page of the file is deleted", K::Corrupt),
@@ -36,7 +40,11 @@ fn code(error: &Error<DeviceError>) -> Code {
         -10011 => ("SPIFFS_ERR_IS_INDEX", "a page of the file's data is a part of an index", K::Corrupt),
         -10012 => ("SPIFFS_ERR_IS_FREE", "a page of the file is free", K::Corrupt),
         -10013 => ("SPIFFS_ERR_INDEX_SPAN_MISMATCH", "a part of the index is another one", K::Corrupt),
-        -10014 => ("SPIFFS_ERR_DATA_SPAN_MISMATCH", "a page of data is another one", K::Corrupt),
+        -10014 => (
+            "SPIFFS_ERR_DATA_SPAN_MISMATCH",
+            "a page of data is another one, as with other options (name, meta) than the image was made with",
+            K::Corrupt,
+        ),
         -10015 => ("SPIFFS_ERR_INDEX_REF_FREE", "the index has no page where there should be one", K::Corrupt),
         -10016 => ("SPIFFS_ERR_INDEX_REF_LU", "the index points to a lookup page", K::Corrupt),
         -10017 => ("SPIFFS_ERR_INDEX_REF_INVALID", "the index points outside the volume", K::Corrupt),
