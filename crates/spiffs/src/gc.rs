@@ -33,19 +33,6 @@ impl<F: Flash, M: Memory> Spiffs<F, M> {
     /// # Errors
     /// [`Error::NoDeletedBlocks`], [`Error::Flash`].
     pub fn erase_deleted(&mut self, most_free: u16) -> Result<(), Error<F::Error>> {
-        self.collect_deleted(most_free)
-    }
-
-    /// Collects garbage until `bytes` can be written, if it is worth it (`SPIFFS_gc`).
-    ///
-    /// # Errors
-    /// [`Error::Full`], [`Error::Flash`], and what a volume that contradicts itself leads to.
-    pub fn collect_garbage(&mut self, bytes: u32) -> Result<(), Error<F::Error>> {
-        self.make_room(bytes)
-    }
-
-    /// Erases the first block without a page in use.
-    pub(crate) fn collect_deleted(&mut self, most_free: u16) -> Result<(), Error<F::Error>> {
         let entries = u32::from(self.medium.layout.entries_per_block);
         let most_free = u32::from(most_free);
         for block in 0..self.medium.layout.blocks {
@@ -57,6 +44,49 @@ impl<F: Flash, M: Memory> Spiffs<F, M> {
             }
         }
         Err(Error::NoDeletedBlocks)
+    }
+
+    /// Collects garbage until there is room for `bytes`: blocks are emptied and erased, at most [`crate::Config::gc_runs`] of
+    /// them (`SPIFFS_gc`). Nothing is done where more than three blocks are free and the room is there.
+    ///
+    /// # Errors
+    /// [`Error::Full`]: there is not so much room, or not after so many blocks; what was collected is. [`Error::Flash`], and
+    /// what a volume that contradicts itself leads to.
+    pub fn collect_garbage(&mut self, bytes: u32) -> Result<(), Error<F::Error>> {
+        let data_bytes = i64::from(self.medium.layout.data_bytes);
+        let bytes = i64::from(bytes);
+        let mut free = self.free_pages();
+        if self.free_blocks > 3 && bytes < free * data_bytes {
+            return Ok(());
+        }
+        if (bytes + data_bytes - 1) / data_bytes > free + i64::from(self.deleted_pages) {
+            return Err(Error::Full);
+        }
+        for _ in 0..self.config.gc_runs {
+            let before = free;
+            // On a crammed volume the age of blocks does not matter.
+            let block = self.candidate(free <= 0)?;
+            self.gc_runs = self.gc_runs.wrapping_add(1);
+            self.cleaning = Some(block);
+            let cleaned = self.clean(block);
+            self.cleaning = None;
+            // Pages may have moved without the index that lists them.
+            self.is_torn |= cleaned.is_err();
+            cleaned?;
+            let pages = self.count_pages(block, |_| false)?;
+            self.allocated_pages = self.allocated_pages.wrapping_sub(pages.used);
+            self.deleted_pages = self.deleted_pages.wrapping_sub(pages.deleted);
+            self.erase_collected(block)?;
+            free = self.free_pages();
+            if before <= 0 && before == free {
+                // Nothing gained: more of it would only wear the flash.
+                break;
+            }
+            if self.free_blocks > 2 && bytes <= free * data_bytes {
+                break;
+            }
+        }
+        if bytes > free * data_bytes { Err(Error::Full) } else { Ok(()) }
     }
 
     /// Counts a block's pages, until `enough` is known.
@@ -95,14 +125,14 @@ impl<F: Flash, M: Memory> Spiffs<F, M> {
     /// The C code makes room only. If that leaves too few free blocks it finds out in the middle, and the file is
     /// damaged: its index lists pages that are deleted, or that its size does not tell of.
     pub(crate) fn reserve(&mut self, bytes: u32) -> Result<(), Error<F::Error>> {
-        self.make_room(bytes)?;
+        self.collect_garbage(bytes)?;
         self.keep_spare_blocks()
     }
 
     /// Sees that there are two free blocks, which garbage collection needs.
     pub(crate) fn keep_spare_blocks(&mut self) -> Result<(), Error<F::Error>> {
         if self.free_blocks < 2 {
-            match self.collect_deleted(0) {
+            match self.erase_deleted(0) {
                 Ok(()) | Err(Error::NoDeletedBlocks) => {}
                 Err(error) => return Err(error),
             }
@@ -111,44 +141,6 @@ impl<F: Flash, M: Memory> Spiffs<F, M> {
             }
         }
         Ok(())
-    }
-
-    /// Makes room for `bytes` by emptying and erasing blocks, where there is not enough (`spiffs_gc_check`).
-    pub(crate) fn make_room(&mut self, bytes: u32) -> Result<(), Error<F::Error>> {
-        let data_bytes = i64::from(self.medium.layout.data_bytes);
-        let bytes = i64::from(bytes);
-        let mut free = self.free_pages();
-        if self.free_blocks > 3 && bytes < free * data_bytes {
-            return Ok(());
-        }
-        if (bytes + data_bytes - 1) / data_bytes > free + i64::from(self.deleted_pages) {
-            return Err(Error::Full);
-        }
-        for _ in 0..self.config.gc_runs {
-            let before = free;
-            // On a crammed volume the age of blocks does not matter.
-            let block = self.candidate(free <= 0)?;
-            self.gc_runs = self.gc_runs.wrapping_add(1);
-            self.cleaning = Some(block);
-            let cleaned = self.clean(block);
-            self.cleaning = None;
-            // Pages may have moved without the index that lists them.
-            self.is_torn |= cleaned.is_err();
-            cleaned?;
-            let pages = self.count_pages(block, |_| false)?;
-            self.allocated_pages = self.allocated_pages.wrapping_sub(pages.used);
-            self.deleted_pages = self.deleted_pages.wrapping_sub(pages.deleted);
-            self.erase_collected(block)?;
-            free = self.free_pages();
-            if before <= 0 && before == free {
-                // Nothing gained: more of it would only wear the flash.
-                break;
-            }
-            if self.free_blocks > 2 && bytes <= free * data_bytes {
-                break;
-            }
-        }
-        if bytes > free * data_bytes { Err(Error::Full) } else { Ok(()) }
     }
 
     /// The block that is collected best: the first of those with the highest score.

@@ -4,8 +4,8 @@ use crate::descriptors::OpenFlags;
 use crate::error::Error;
 use crate::flash::Flash;
 use crate::layout::{
-    DELETED_ID, INDEX_BYTES, INDEX_ID, NAME_AT, ObjectId, PageHeader, PageIndex, SIZE_AT, Span, TYPE_AT,
-    UNDEFINED_SIZE, flag, put, u16_at, u32_at,
+    DELETED_ID, INDEX_ID, NAME_AT, ObjectId, PageHeader, PageIndex, SIZE_AT, Span, TYPE_AT, UNDEFINED_SIZE, flag, put,
+    u16_at, u32_at,
 };
 use crate::medium::{Fetch, Store};
 use crate::memory::Memory;
@@ -244,7 +244,6 @@ impl<F: Flash, M: Memory> Spiffs<F, M> {
         let page = self.allocate(header, None, true)?;
         self.work.fill(0xff);
         put(&mut self.work, 0, &header.to_bytes());
-        debug_assert!(INDEX_BYTES < self.work.len());
         self.index_moved(object, span, page, None);
         Ok(page)
     }

@@ -20,10 +20,11 @@ mod index;
 mod layout;
 mod medium;
 mod memory;
-
 mod pages;
 mod scan;
+mod truncate;
 mod volume;
+mod waiting;
 
 pub use cache::{CacheSlot, MOST_CACHE_PAGES};
 pub use check::{Finding, Pass};

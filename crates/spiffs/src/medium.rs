@@ -5,7 +5,7 @@ use core::ops::Range;
 use crate::cache::Cache;
 use crate::error::Error;
 use crate::flash::Flash;
-use crate::layout::{DELETED_ID, Layout, PAGE_HEADER_BYTES, PageHeader, PageIndex, Place};
+use crate::layout::{Layout, PAGE_HEADER_BYTES, PageHeader, PageIndex, Place};
 use crate::memory::Memory;
 
 /// How a read uses the cache.
@@ -137,7 +137,6 @@ impl<F: Flash, M: Memory> Medium<F, M> {
 
     /// Writes a lookup entry.
     pub fn write_entry(&mut self, place: Place, id: u16) -> Result<(), Error<F::Error>> {
-        debug_assert!(id == DELETED_ID || place.entry < self.layout.entries_per_block);
         self.write_u16(Store::Update, self.layout.entry_address(place), id)
     }
 

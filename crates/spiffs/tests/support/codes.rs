@@ -28,7 +28,7 @@ pub fn unit(result: Result<(), Error<Failure>>) -> i64 {
     result.map_or_else(code, |()| 0)
 }
 
-/// As [`unit`], but the C code does not tell of what it lost earlier.
+/// As [`unit()`], but the C code does not tell of what it lost earlier.
 pub fn known_to_c(result: Result<(), Error<Failure>>) -> i64 {
     match result {
         Err(Error::DataLost) => 0,
