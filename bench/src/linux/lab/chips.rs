@@ -17,8 +17,8 @@ const CHIPS: [(&str, &[&str]); 4] = [
     ("128 MiB (w25q01jv)", &["chip=w25q01jv"]),
     ("128 MiB (w25q01jv), partition of 126 MiB", LARGE),
 ];
-/// Nearly all of the largest chip is the partition.
-pub(super) const LARGE: &[&str] = &["chip=w25q01jv", "partition.size=126m"];
+/// Nearly all of the largest chip is the partition. SPIFFS numbers its pages in 16 bits, and needs larger ones for it.
+pub(super) const LARGE: &[&str] = &["chip=w25q01jv", "partition.size=126m", "spiffs.page=2048", "spiffs.block=65536"];
 /// Of the median ratio; a tenth is for noise.
 const LIMIT_RATIO: f64 = 1.1;
 

@@ -82,7 +82,7 @@ pub(super) fn measure(flashmark: &Path, rounds: u32) -> Result<Part, Failure> {
         rows,
         note: "Times faster: virtual time, which is what the hardware would take, over CPU time. Device operations: reads, \
                programs and erases of the chip; the status reads and write enables between them are not counted. The whole \
-               run is in their share: start, formatting, output.",
+               run is in their share: start, formatting, output. SPIFFS, in the board's run, is tried once whatever is asked for.",
     };
     Ok((table, promises))
 }
