@@ -7,7 +7,7 @@ mod pages;
 
 use crate::error::Error;
 use crate::flash::Flash;
-use crate::layout::{INDEX_ID, NO_PAGE, ObjectId, PAGE_HEADER_BYTES, PageHeader, PageIndex, Span, flag, put};
+use crate::layout::{INDEX_ID, NO_PAGE, ObjectId, PageHeader, PageIndex, Span, flag, put};
 use crate::medium::{Fetch, Store};
 use crate::memory::Memory;
 use crate::volume::{Spare, Spiffs};
@@ -138,9 +138,7 @@ impl<F: Flash, M: Memory> Spiffs<F, M> {
     fn rewrite(&mut self, page: PageIndex, header: PageHeader) -> Result<PageIndex, Error<F::Error>> {
         let layout = self.medium.layout;
         let new = self.allocate(header, None, false)?;
-        let header_bytes = PAGE_HEADER_BYTES as u32;
-        let (to, from) = (layout.page_address(new) + header_bytes, layout.page_address(page) + header_bytes);
-        self.copy_data(to, from, layout.data_bytes)?;
+        self.copy_data(layout.data_address(new), layout.data_address(page), layout.data_bytes)?;
         Ok(new)
     }
 

@@ -6,7 +6,7 @@
 use crate::error::Error;
 use crate::flash::{Flash, Purpose};
 use crate::index::Change;
-use crate::layout::{INDEX_ID, ObjectId, PAGE_HEADER_BYTES, PageHeader, PageIndex, Span, UNDEFINED_SIZE, flag};
+use crate::layout::{INDEX_ID, ObjectId, PageHeader, PageIndex, Span, UNDEFINED_SIZE, flag};
 use crate::medium::{Fetch, Store};
 use crate::memory::Memory;
 use crate::pages::{Piece, Source};
@@ -48,7 +48,7 @@ impl<F: Flash, M: Memory> Spiffs<F, M> {
             // With a cache the check of the page's header reads the whole page.
             self.medium.flash.purpose(Purpose::Content);
             let read = self.living(object, page, span).and_then(|page| {
-                let address = layout.page_address(page) + PAGE_HEADER_BYTES as u32 + in_page;
+                let address = layout.data_address(page) + in_page;
                 self.medium.read(Fetch::Page, address, now)
             });
             self.medium.flash.purpose(Purpose::Structure);
@@ -111,7 +111,7 @@ impl<F: Flash, M: Memory> Spiffs<F, M> {
                 Some(index) if index.span == index_span => index,
                 previous => {
                     if let Some(previous) = previous {
-                        self.store_appended(fd, previous, offset, written)?;
+                        self.store_appended(fd, previous, offset, written, false)?;
                         self.files[fd].size = at;
                     }
                     let page = self.load_for_append(fd, index_span, written)?;
@@ -136,7 +136,7 @@ impl<F: Flash, M: Memory> Spiffs<F, M> {
                 self.allocate(header, Some(piece), true)
             } else {
                 let page = self.living(object, self.listed(span), span)?;
-                let address = layout.page_address(page) + PAGE_HEADER_BYTES as u32 + in_page;
+                let address = layout.data_address(page) + in_page;
                 self.write_piece(address, piece).map(|()| page)
             };
             match page {
@@ -157,25 +157,9 @@ impl<F: Flash, M: Memory> Spiffs<F, M> {
             self.files[fd].size = offset.wrapping_add(written);
             self.files[fd].cursor_page = index.page;
             self.files[fd].cursor_span = index.span;
-            self.finish_append(fd, index, offset, written)?;
+            self.store_appended(fd, index, offset, written, true)?;
         }
         result
-    }
-
-    /// Stores the part of the index that an append leaves, and the size so far.
-    fn store_appended(&mut self, fd: usize, index: Loaded, offset: u32, written: u32) -> Result<(), Error<F::Error>> {
-        let size = offset.wrapping_add(written);
-        if index.span != 0 {
-            self.store_index(fd, index.page, index.span)?;
-            self.index_moved(self.files[fd].object, self.loaded_span(), index.page, None);
-            return self.store_size(fd, size);
-        }
-        self.set_size(size);
-        if offset == 0 {
-            return self.store_index(fd, index.page, 0);
-        }
-        let file = &self.files[fd];
-        self.replace_header(Some(fd), file.object, file.header_page, true, Change::size(size)).map(|_| ())
     }
 
     /// Loads the part of the index that an append goes on with, or makes a new one.
@@ -196,8 +180,15 @@ impl<F: Flash, M: Memory> Spiffs<F, M> {
         Ok(page)
     }
 
-    /// Stores the part of the index that an append ends in, and the size.
-    fn finish_append(&mut self, fd: usize, index: Loaded, offset: u32, written: u32) -> Result<(), Error<F::Error>> {
+    /// Stores the part of the index that an append leaves, or ends in if `is_last`, and the size so far.
+    fn store_appended(
+        &mut self,
+        fd: usize,
+        index: Loaded,
+        offset: u32,
+        written: u32,
+        is_last: bool,
+    ) -> Result<(), Error<F::Error>> {
         let size = offset.wrapping_add(written);
         let object = self.files[fd].object;
         if index.span != 0 {
@@ -209,7 +200,9 @@ impl<F: Flash, M: Memory> Spiffs<F, M> {
             // An empty file's header has room for size and table: it stays where it is.
             self.set_size(size);
             self.store_index(fd, index.page, 0)?;
-            self.index_moved(object, self.loaded_span(), index.page, Some(size));
+            if is_last {
+                self.index_moved(object, self.loaded_span(), index.page, Some(size));
+            }
             return Ok(());
         }
         let page = self.files[fd].header_page;
@@ -289,10 +282,7 @@ impl<F: Flash, M: Memory> Spiffs<F, M> {
 
     /// Deletes a data page that an index lists, if it lies in the volume.
     fn delete_listed(&mut self, page: PageIndex) -> Result<(), Error<F::Error>> {
-        if page >= self.medium.layout.pages || self.medium.layout.is_lookup(page) {
-            return Err(Error::IndexRefInvalid);
-        }
-        self.delete(page)
+        if self.is_possible(page) { self.delete(page) } else { Err(Error::IndexRefInvalid) }
     }
 
     /// Stores the part of the index that a change leaves.
@@ -315,8 +305,8 @@ impl<F: Flash, M: Memory> Spiffs<F, M> {
     ) -> Result<PageIndex, Error<F::Error>> {
         let layout = self.medium.layout;
         let new = self.allocate(header, None, false)?;
-        let to = layout.page_address(new) + PAGE_HEADER_BYTES as u32;
-        let from = layout.page_address(old) + PAGE_HEADER_BYTES as u32;
+        let to = layout.data_address(new);
+        let from = layout.data_address(old);
         self.copy_data(to, from, in_page)?;
         let end = in_page + piece.bytes;
         self.copy_data(to + end, from + end, layout.data_bytes - end)?;

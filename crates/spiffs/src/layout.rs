@@ -207,6 +207,11 @@ impl Layout {
         self.address + page as u32 * self.page_bytes
     }
 
+    /// The address of what a page holds of an object.
+    pub const fn data_address(&self, page: PageIndex) -> u32 {
+        self.page_address(page) + PAGE_HEADER_BYTES as u32
+    }
+
     /// The address of a page's flags.
     pub const fn flags_address(&self, page: PageIndex) -> u32 {
         self.page_address(page) + FLAGS_AT

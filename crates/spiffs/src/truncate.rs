@@ -4,9 +4,7 @@ use crate::content::Loaded;
 use crate::error::Error;
 use crate::flash::Flash;
 use crate::index::Change;
-use crate::layout::{
-    INDEX_ID, NO_PAGE, ObjectId, PAGE_HEADER_BYTES, PageHeader, PageIndex, Span, UNDEFINED_SIZE, flag,
-};
+use crate::layout::{INDEX_ID, NO_PAGE, ObjectId, PageHeader, PageIndex, Span, UNDEFINED_SIZE, flag};
 use crate::medium::Store;
 use crate::memory::Memory;
 use crate::volume::Spiffs;
@@ -109,8 +107,8 @@ impl<F: Flash, M: Memory> Spiffs<F, M> {
         let old = self.living(object, old, span)?;
         let header = PageHeader { object: object & !INDEX_ID, span, flags: 0xff };
         let new = self.allocate(header, None, false)?;
-        let to = layout.page_address(new) + PAGE_HEADER_BYTES as u32;
-        let from = layout.page_address(old) + PAGE_HEADER_BYTES as u32;
+        let to = layout.data_address(new);
+        let from = layout.data_address(old);
         self.copy_data(to, from, bytes)?;
         self.delete(old)?;
         self.medium.write_flags(Store::Update, new, header.flags & !(flag::FINAL | flag::USED))?;

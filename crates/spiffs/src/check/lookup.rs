@@ -3,7 +3,7 @@
 use crate::check::{Finding, Pass, Report, Rewritten};
 use crate::error::Error;
 use crate::flash::Flash;
-use crate::layout::{DELETED_ID, FREE_ID, INDEX_ID, ObjectId, PAGE_HEADER_BYTES, PageHeader, PageIndex, Place, flag};
+use crate::layout::{DELETED_ID, FREE_ID, INDEX_ID, ObjectId, PageHeader, PageIndex, Place, flag};
 use crate::medium::{Fetch, Store};
 use crate::memory::Memory;
 use crate::scan::{Step, is_used};
@@ -169,10 +169,7 @@ impl<F: Flash, M: Memory> Spiffs<F, M> {
             _ => return Ok(Verdict::DELETE_RELOAD),
         };
         report(Pass::Lookup, finding);
-        let layout = self.medium.layout;
-        let new = self.allocate(PageHeader { object, span: header.span, flags }, None, true)?;
-        let at = PAGE_HEADER_BYTES as u32;
-        self.copy_data(layout.page_address(new) + at, layout.page_address(page) + at, layout.data_bytes)?;
+        self.rewrite(page, PageHeader { object, span: header.span, flags })?;
         Ok(Verdict::DELETE_RELOAD)
     }
 
