@@ -319,7 +319,7 @@ fn for_each_cell(len: usize, offset: u64, mut part: impl FnMut(core::ops::Range<
 }
 
 /// FNV-1a, to tell names and kinds of data apart.
-pub(crate) fn fingerprint(bytes: &[u8]) -> u64 {
+pub fn fingerprint(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
 

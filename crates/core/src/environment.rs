@@ -4,6 +4,7 @@
 //! Every field that is unknown is left out. Serial numbers are there only on request.
 
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
@@ -58,6 +59,10 @@ pub struct FileSystem {
     /// Allocation block in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub block_bytes: Option<u64>,
+    /// How it was made, if it was made for this run: mkfs's command line without the device, mount options, what was done
+    /// to the directory that is measured.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub made_with: Vec<String>,
 }
 
 /// A block device.

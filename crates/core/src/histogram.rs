@@ -7,6 +7,7 @@
 //!
 //! The bucket of a value `v` >= 64 is `(s << 6) + (v >> s)`, where `s` is the bit length of `v` less 7.
 
+mod statistics;
 mod wire;
 
 pub use wire::DecodeError;
@@ -131,22 +132,7 @@ impl Histogram {
     /// median, 990 000 the 99th percentile, 1 000 000 the maximum. 0 when empty.
     #[must_use]
     pub fn quantile_ns(&self, ppm: u32) -> u64 {
-        if self.count == 0 {
-            return 0;
-        }
-        let wanted = (u128::from(self.count) * u128::from(ppm.min(1_000_000))).div_ceil(1_000_000);
-        let rank = u64::try_from(wanted).unwrap_or(u64::MAX).max(1);
-        if rank == self.count {
-            return self.max_ns;
-        }
-        let mut seen = 0;
-        for (index, count) in self.counts.iter().enumerate() {
-            seen += count;
-            if seen >= rank {
-                return middle_ns(index).clamp(self.min_ns, self.max_ns);
-            }
-        }
-        self.max_ns
+        self.quantile_of_ns(u64::from(ppm), 1_000_000)
     }
 
     /// The median; see [`Histogram::quantile_ns`].

@@ -24,6 +24,7 @@ pub mod histogram;
 pub mod ledger;
 mod names;
 pub mod order;
+pub mod queue;
 pub mod record;
 pub mod runner;
 pub mod simulation;

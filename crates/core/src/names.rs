@@ -24,7 +24,7 @@ names!(Form: Corrected = "corrected", Compat = "compat");
 names!(TargetKind: Directory = "directory", File = "file", Device = "device", Lab = "lab", Board = "board");
 names!(Status: Done = "done", Interrupted = "interrupted", Failed = "failed", Skipped = "skipped");
 names!(Reached: Cache = "cache", Device = "device", Medium = "medium");
-names!(OpKind: Read = "read", Write = "write", Sync = "sync", Open = "open", Close = "close", Repeat = "repeat", Drain = "drain", Layout = "layout", Verify = "verify");
+names!(OpKind: Read = "read", Write = "write", Sync = "sync", Open = "open", Close = "close", Repeat = "repeat", Drain = "drain", Layout = "layout", Verify = "verify", Trim = "trim");
 names!(WarningCode: PageCache = "page-cache", NotDirect = "not-direct", LowerCache = "lower-cache", Sparse = "sparse", SmallTarget = "small-target", NotDurable = "not-durable", ClockStepped = "clock-stepped", Suspended = "suspended", ShortTransfer = "short-transfer", NotErased = "not-erased", FillLevel = "fill-level", Skipped = "skipped", Environment = "environment");
 names!(FaultKind: NoSpace = "no-space", Gone = "gone", ReadOnly = "read-only", Denied = "denied", Unsupported = "unsupported", Short = "short", Corrupt = "corrupt", Io = "io");
 

@@ -2,14 +2,14 @@
 //! sequence again for the same seed, so that a verification can replay what a repeat wrote.
 
 mod permutation;
-mod zipf;
+mod ranking;
 
 use rand_core::{RngCore as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::workload::Order;
-use permutation::Permutation;
-use zipf::Zipf;
+pub use permutation::Permutation;
+pub use ranking::Ranking;
 
 /// The offsets of a repeat's operations, without end.
 #[derive(Clone, Debug)]
@@ -29,7 +29,7 @@ enum Sequence {
     Sequential,
     Random,
     RandomOnce(Permutation),
-    Zipf(Zipf, Permutation),
+    Zipf(Ranking, Permutation),
 }
 
 impl Offsets {
@@ -42,7 +42,7 @@ impl Offsets {
             Order::Random => Sequence::Random,
             Order::RandomOnce => Sequence::RandomOnce(Permutation::new(blocks, seed)),
             Order::Zipf { theta_milli } => {
-                Sequence::Zipf(Zipf::new(blocks, theta_milli), Permutation::new(blocks, seed))
+                Sequence::Zipf(Ranking::zipf(blocks, f64::from(theta_milli) / 1000.0), Permutation::new(blocks, seed))
             }
         };
         let mut offsets = Self {
@@ -156,7 +156,8 @@ impl Mix {
 
 /// A number below `bound`, uniform but for a bias of at most `bound`/2^64 (Lemire's multiplication without rejection).
 #[inline]
-fn below(rng: &mut Xoshiro256PlusPlus, bound: u64) -> u64 {
+#[must_use]
+pub fn below(rng: &mut Xoshiro256PlusPlus, bound: u64) -> u64 {
     ((u128::from(rng.next_u64()) * u128::from(bound)) >> 64) as u64
 }
 
@@ -217,6 +218,30 @@ mod tests {
             let expected: f64 = f64::from(draws) * (1..=100).map(weight).sum::<f64>() / total;
             let got: f64 = by_rank.iter().take(100).map(|&c| f64::from(c)).sum();
             assert!((got - expected).abs() < 0.03 * expected, "theta {theta}: {got} for {expected}");
+        }
+    }
+
+    #[test]
+    fn pareto_is_self_similar() {
+        let (ranks, draws) = (100_000_u64, 400_000_u32);
+        for power in [0.1, 0.2, 0.5, 0.7, 0.9] {
+            let ranking = Ranking::pareto(ranks, power);
+            let mut rng = Xoshiro256PlusPlus::seed_from_u64(11);
+            let first = (power * ranks as f64) as u64;
+            let (mut inside, mut far_inside) = (0_u32, 0_u32);
+            for _ in 0..draws {
+                let rank = ranking.rank(&mut rng);
+                assert!(rank < ranks);
+                inside += u32::from(rank < first);
+                far_inside += u32::from((rank as f64) < power * power * ranks as f64);
+            }
+            for (got, share) in [(inside, 1.0 - power), (far_inside, (1.0 - power) * (1.0 - power))] {
+                let expected = f64::from(draws) * share;
+                assert!(
+                    (f64::from(got) - expected).abs() < 5.0 * expected.sqrt() + 10.0,
+                    "{power}: {got} for {expected}"
+                );
+            }
         }
     }
 

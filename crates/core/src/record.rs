@@ -43,6 +43,24 @@ pub struct Record {
     /// What only a simulated board can tell; lab targets only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub simulation: Option<Simulation>,
+    /// What the workload cannot say of a job in fio's language; jobs only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job: Option<JobInfo>,
+}
+
+/// A job in fio's language. [`Record::workload`] says as much of it as a workload can; this says all.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JobInfo {
+    /// Its options as they were written, `name=value` or a bare name, those that it inherits first.
+    pub settings: Vec<String>,
+    /// Which of its copies this is, from 0.
+    pub copy: u32,
+    /// How many copies ran (`numjobs`).
+    pub copies: u32,
+    /// The group that it was reported in.
+    pub group: u32,
+    /// The files and devices that it used.
+    pub files: Vec<String>,
 }
 
 /// The run that a record is part of; the same in all of its records but for `index`.
@@ -130,7 +148,7 @@ pub struct Outcome {
     /// What the written data has reached when the clock stops; `None` if nothing was written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reached: Option<Reached>,
-    /// A row for each kind of operation that took place: read, write, sync, open, close, repeat.
+    /// A row for each kind of operation that took place: read, write, trim, sync, open, close, repeat.
     pub ops: Vec<OpStats>,
     /// Each measured repeat, in order.
     pub repeats: Vec<Repeat>,
@@ -196,6 +214,8 @@ pub enum OpKind {
     Layout,
     /// Reading back to verify.
     Verify,
+    /// Giving a block back to the medium.
+    Trim,
 }
 
 /// The statistics of one kind of operation over all measured repeats.

@@ -14,6 +14,7 @@ mod measure;
 mod meters;
 mod observer;
 mod plan;
+mod queued;
 mod readback;
 mod timer;
 

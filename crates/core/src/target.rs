@@ -1,9 +1,11 @@
 //! What a workload runs on.
 
+use alloc::format;
 use alloc::string::String;
 
 use serde::{Deserialize, Serialize};
 
+use crate::queue::{ErrorCode, Queue};
 use crate::record::{Doubts, Reached};
 use crate::workload::Workload;
 
@@ -42,6 +44,17 @@ pub trait Target {
     /// # Errors
     /// [`Fault`] of the kind that fits.
     fn sync(&mut self) -> Result<(), Fault>;
+
+    /// The queue of the open target, where the workload's operations are to go through one; its buffers hold a block each.
+    /// Without one, which is the default, they go through [`Target::read`] and [`Target::write`], one after the other.
+    fn queue(&mut self) -> Option<&mut dyn Queue> {
+        None
+    }
+
+    /// The fault that an error of the queue stands for.
+    fn queue_fault(&self, code: ErrorCode) -> Fault {
+        Fault { kind: FaultKind::Io, code: Some(code.number()), message: format!("error {}", code.number()) }
+    }
 
     /// Waits until every operation issued so far is complete (not necessarily durable).
     ///

@@ -256,7 +256,7 @@ fn patterns() {
         refusal(&format!("verify_pattern={text}"));
     }
     refusal("buffer_pattern=%o");
-    assert_eq!(options("verify_pattern=1").verify.verify, VerifyKind::Pattern);
+    assert_eq!(options("verify_pattern=1").verify.verify, VerifyKind::PatternHeader);
     assert_eq!(options("verify_pattern=1\nverify=crc32c-intel").verify.verify, VerifyKind::Crc32c);
 }
 

@@ -15,6 +15,7 @@ use flashmark_report::format::formats;
 use flashmark_report::sweep::Metric;
 use flashmark_suite::{Settings, Suite, built_in, keys};
 
+use crate::fio::FioArgs;
 use crate::run::{Shard, Sweep};
 pub use lab::{BoardsArgs, BoardsCommand, ChipsArgs, ChipsCommand, ValidateArgs};
 
@@ -32,6 +33,8 @@ pub enum Command {
     Chips(ChipsArgs),
     /// `flashmark validate`.
     Validate(ValidateArgs),
+    /// `flashmark fio`.
+    Fio(FioArgs),
     /// `flashmark clean`.
     Clean(CleanArgs),
 }
@@ -58,6 +61,8 @@ enum Subcommands {
     Chips(ChipsArgs),
     /// Show how far published measurements are from what simulated boards predict for them
     Validate(ValidateArgs),
+    /// Run fio's command lines and job files
+    Fio(FioArgs),
     /// Remove test files that a killed run left behind
     Clean(CleanArgs),
 }
@@ -73,6 +78,8 @@ Examples:
   flashmark run . --op write --block 4k --size 64m --order random --sync every:1
                                                    one workload from the command line
   flashmark run /dev/sdb --destroy /dev/sdb        also write: everything on /dev/sdb is lost
+  sudo flashmark run /media/card --suite emmc-sd --mkfs ext4,btrfs:compress=zstd,ext4:encrypt,xfs
+                                                   file systems side by side, each in an image on the card
   flashmark run lab:esp32 --suite esp-idf --compat --set tries=100 --format esp-idf
                                                    every storage of a simulated board, in virtual time
   flashmark run lab:esp32/fatfs --set fatfs.cluster=16k --where
@@ -97,7 +104,7 @@ const TARGETS_HELP: &str = "Directories, files, block devices, or simulated boar
 #[command(after_help = RUN_EXAMPLES)]
 pub struct RunArgs {
     /// Directories, files, block devices, or simulated boards (`lab:BOARD/STORAGE,KEY=VALUE`)
-    #[arg(value_name = "TARGET", required_unless_present = "resume", help = TARGETS_HELP)]
+    #[arg(value_name = "TARGET", required_unless_present_any = ["resume", "mkfs"], help = TARGETS_HELP)]
     pub targets: Vec<PathBuf>,
 
     /// Suite to run: a name (see `flashmark suites`) or a path of a TOML file [default: quick, or the single workload
@@ -137,12 +144,21 @@ pub struct RunArgs {
     #[arg(long, value_name = "FILE")]
     pub save_image: Option<PathBuf>,
 
+    /// Make these file systems in the target directory, one after the other, and measure each: NAME[:OPTION[=VALUE]]...,
+    /// separated by commas (`--mkfs list` shows which there are)
+    #[arg(long, value_name = "LIST")]
+    pub mkfs: Vec<String>,
+
+    /// Size of the image file that each of them gets [default: 512MiB]
+    #[arg(long, value_name = "SIZE", requires = "mkfs")]
+    pub image_size: Option<String>,
+
     /// Append a record of each workload to this new file (JSON Lines), on the medium before the next one starts
     #[arg(short, long, value_name = "FILE", conflicts_with = "resume")]
     pub output: Option<PathBuf>,
 
     /// Finish the interrupted run in this file; suite, settings and targets are taken from it
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["targets", "suite", "compat", "only", "set", "sweep", "image"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["targets", "suite", "compat", "only", "set", "sweep", "image", "mkfs"])]
     pub resume: Option<PathBuf>,
 
     #[command(flatten)]
@@ -291,6 +307,7 @@ pub fn parse() -> Command {
             Subcommands::Boards(args) => Command::Boards(args),
             Subcommands::Chips(args) => Command::Chips(args),
             Subcommands::Validate(args) => Command::Validate(args),
+            Subcommands::Fio(args) => Command::Fio(args),
             Subcommands::Clean(args) => Command::Clean(args),
         },
         Err(error) => error.exit(),

@@ -41,6 +41,9 @@ pub enum Ended {
     /// A write was refused.
     #[error(transparent)]
     Refused(#[from] Box<Refusal>),
+    /// A file that is somebody's would have been written; the text says which.
+    #[error("{0}")]
+    WouldOverwrite(String),
 }
 
 /// Tells the user, and chooses the exit code. Errors are of usage unless they are known to be something else.
@@ -50,8 +53,10 @@ pub fn report(error: &anyhow::Error) -> Exit {
         return Exit::Done;
     }
     say(format_args!("{}", one_line(error)));
-    if let Some(Ended::Refused(refusal)) = error.downcast_ref::<Ended>() {
-        return if protects_data(refusal) { Exit::Refused } else { Exit::Usage };
+    match error.downcast_ref::<Ended>() {
+        Some(Ended::Refused(refusal)) => return if protects_data(refusal) { Exit::Refused } else { Exit::Usage },
+        Some(Ended::WouldOverwrite(_)) => return Exit::Refused,
+        None => {}
     }
     let output_failed = matches!(error.downcast_ref(), Some(FormatError::Write(_)))
         || matches!(error.downcast_ref(), Some(RunFileError::Write { .. }))

@@ -6,6 +6,7 @@ mod boards;
 mod chips;
 mod clean;
 mod exit;
+mod fio;
 mod message;
 mod output;
 mod run;
@@ -26,6 +27,7 @@ fn main() -> ExitCode {
         Command::Boards(args) => boards::run(args),
         Command::Chips(args) => chips::run(args),
         Command::Validate(args) => validate::run(&args),
+        Command::Fio(args) => fio::run(&args),
         Command::Clean(args) => clean::run(&args),
     };
     match result {

@@ -83,6 +83,12 @@ impl Output {
         Self { sort, ..self }
     }
 
+    /// Shows the targets side by side, where the format knows how.
+    pub fn comparing(mut self) -> Self {
+        self.style.compare |= self.format.knows_views();
+        self
+    }
+
     /// Prints the records.
     ///
     /// # Errors

@@ -2,8 +2,9 @@
 
 mod asked;
 mod hosts;
-mod interrupt;
+pub mod interrupt;
 mod labs;
+mod mkfs_list;
 mod outcome;
 mod place;
 mod plan;
@@ -12,7 +13,7 @@ mod recorder;
 mod save;
 mod shard;
 mod sweep;
-mod terminal;
+pub mod terminal;
 mod tries;
 
 use std::collections::BTreeMap;
@@ -42,10 +43,16 @@ pub use shard::Shard;
 pub use sweep::Sweep;
 
 pub fn run(args: RunArgs, settings: Settings) -> anyhow::Result<Exit> {
+    if mkfs_list::is_asked_for(&args) {
+        return mkfs_list::print();
+    }
     let mut output = Output::new(&args.show)?;
     let (plan, mut file) = plan(&args, settings)?;
     if plan.asked.is_sweep() {
         output = output.sorted_by(Metric::default());
+    }
+    if plan.asked.making.as_ref().is_some_and(|making| making.specs.len() > 1) {
+        output = output.comparing();
     }
     output.check(&plan.info.suite, plan.info.original.as_deref())?;
     check_targets(&plan, &args)?;
@@ -53,6 +60,8 @@ pub fn run(args: RunArgs, settings: Settings) -> anyhow::Result<Exit> {
     for text in plan.passed_over.iter().filter(|_| !args.quiet) {
         say(text);
     }
+    // The namespace is entered before there are threads.
+    let mounts = place::made::prepare(&plan, args.quiet)?;
     // A pipe waits for its reader: before anything is made, and while Ctrl-C still ends the process as it does any other.
     if let Some(path) = args.output.as_ref().filter(|path| path.exists() && !path.is_file()) {
         file = Some(RunFile::create(path)?);
@@ -60,7 +69,7 @@ pub fn run(args: RunArgs, settings: Settings) -> anyhow::Result<Exit> {
     let interrupt = interrupt::install()?;
     // Targets are opened before the output file is made, so that a wrong target leaves no empty file behind.
     labs::check(&plan)?;
-    let mut hosts = Hosts::open(&plan, &args)?;
+    let mut hosts = Hosts::open(&plan, &args, mounts)?;
     if let Some(refusal) = hosts.refusal_of_everything(&plan) {
         return Err(Ended::Refused(Box::new(refusal)).into());
     }
@@ -150,7 +159,7 @@ fn measure(
             break;
         }
         match group {
-            [(nth, false)] => hosts.measure(*nth, &shared, recorder),
+            [(nth, false)] => hosts.measure(*nth, args, &shared, recorder),
             _ => held = labs::measure(&seats, threads, args.save_image.is_some(), &shared, recorder)?.or(held),
         }
     }

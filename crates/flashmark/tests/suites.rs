@@ -17,6 +17,7 @@ fn small(suite: &str) -> &'static str {
         "sdfat" => "--set write-passes=2 --set read-passes=2 --size 64k",
         "stream-10m" => "--size 256k",
         "sync-async" => "--set calls=4 --file-size 1m",
+        "emmc-sd" => "--set mix-size=256k --set depth=4 --set stream-calls=20",
         "fill" => "--set rewrites=3 --set reads=2",
         _ => "--size 1m --file-size 1m --time 100ms",
     }

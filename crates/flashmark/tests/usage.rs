@@ -170,7 +170,10 @@ fn files_that_are_no_runs() {
 #[test]
 fn what_the_engine_or_the_target_cannot_do() {
     wrong("--op write --size 64k --block 4k --queue-depth 4", &["queue-depth = 4", "leave queue-depth out"]);
-    wrong("--op write --size 64k --block 4k --engine warp", &["no engine `warp`", "there are sync, tokio"]);
+    wrong(
+        "--op write --size 64k --block 4k --engine warp",
+        &["no engine `warp`", "there are sync, pvsync", "io_uring"],
+    );
     wrong("--op write --size 64k --block 4k --engine tokio --direct required", &["direct = \"required\"", "tokio"]);
     wrong("--op read --time 1s", &["no size of its own", "file-size"]);
     let dir = Scratch::new();

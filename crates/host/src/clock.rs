@@ -1,9 +1,13 @@
 //! The machine's monotonic clock.
 
+mod run_clock;
+
 use std::thread;
 use std::time::Duration;
 
 use flashmark_core::clock::Clock;
+
+pub use run_clock::RunClock;
 
 /// `CLOCK_MONOTONIC`. It does not run while the machine sleeps and does not jump
 /// when the date is set; [`SleepWatch`] tells whether the machine slept.

@@ -1,11 +1,38 @@
 //! Engines: how the I/O of a real target is issued. One file each; a new one adds its file and a line in [`ENGINES`].
+//!
+//! An engine has up to two sides: the blocking one ([`Engine`]), an operation at a time on one file; and queues
+//! ([`flashmark_core::queue::Queue`]), many at a time on several files, in buffers that the queue owns.
 
+mod calls;
+mod errno;
+mod inline;
+#[cfg(target_os = "linux")]
+mod io_uring;
+#[cfg(target_os = "linux")]
+mod libaio;
+#[cfg(target_os = "linux")]
+mod mmap;
+mod null;
+#[cfg(target_os = "linux")]
+mod polled;
+#[cfg(target_os = "linux")]
+mod pvsync;
+#[cfg(target_os = "linux")]
+mod pvsync2;
+mod setup;
+mod slots;
 mod sync;
 mod tokio;
+#[cfg(target_os = "linux")]
+mod vsync;
+
+pub use setup::{EngineError, QueueOption, QueueOptions, QueueSetup, SubmissionThread};
 
 use std::fs::OpenOptions;
 use std::io;
 use std::path::Path;
+
+use flashmark_core::queue::Queue;
 
 /// Issues I/O on one open file.
 pub trait Engine {
@@ -60,28 +87,98 @@ pub trait Engine {
     fn with_file(&mut self, look: &mut dyn FnMut(&std::fs::File) -> io::Result<()>) -> io::Result<()>;
 }
 
+type MakeBlocking = fn() -> io::Result<Box<dyn Engine>>;
+type MakeQueue = fn(QueueSetup) -> Result<Box<dyn Queue + Send>, EngineError>;
+
 /// An engine in the registry.
 #[derive(Clone, Copy)]
 pub struct EngineEntry {
-    /// Its name in suites and on the command line.
+    /// Its name in suites and on the command line; fio's, where fio has the engine.
     pub name: &'static str,
     /// What it does, in a line.
     pub about: &'static str,
     /// Whether it can pass the page cache by. One that copies through memory of its own cannot.
     pub direct: bool,
-    /// The deepest queue it can keep.
+    /// How many operations its blocking side keeps under way. For queues see [`QueueSide::depth_max`].
     pub queue_depth_max: u32,
-    make: fn() -> io::Result<Box<dyn Engine>>,
+    blocking: Option<MakeBlocking>,
+    queue: Option<QueueSide>,
+}
+
+/// What an engine's queues can do.
+#[derive(Clone, Copy)]
+pub struct QueueSide {
+    /// The deepest queue.
+    pub depth_max: u32,
+    /// What can be asked for in [`QueueSetup::options`].
+    pub options: &'static [QueueOption],
+    /// Whether operations run beside each other. If not, each is complete when it is pushed or submitted, and a deeper
+    /// queue is no faster, but for what is gathered into one call.
+    pub concurrent: bool,
+    make: MakeQueue,
 }
 
 impl EngineEntry {
-    /// A new engine of this kind.
+    /// Whether it has a blocking side, as [`EngineEntry::make`] gives it.
+    #[must_use]
+    pub const fn has_blocking_side(&self) -> bool {
+        self.blocking.is_some()
+    }
+
+    /// What its queues can do; `None` if it has none.
+    #[must_use]
+    pub const fn queue_side(&self) -> Option<&QueueSide> {
+        self.queue.as_ref()
+    }
+
+    /// A new engine of this kind, blocking.
     ///
     /// # Errors
-    /// The system's error when it cannot be set up.
+    /// The system's error when it cannot be set up; `Unsupported` if it has no blocking side.
     pub fn make(&self) -> io::Result<Box<dyn Engine>> {
-        (self.make)()
+        match self.blocking {
+            Some(make) => make(),
+            None => Err(io::Error::new(
+                io::ErrorKind::Unsupported,
+                format!(
+                    "the engine `{}` has only queues, and files cannot be laid out or read back with it",
+                    self.name
+                ),
+            )),
+        }
     }
+
+    /// A queue of this engine on open files.
+    ///
+    /// It can be made on one thread and used on another, but stays with the thread of its first operation: the kernel
+    /// may refuse others (io_uring).
+    ///
+    /// # Errors
+    /// [`EngineError`] says why it cannot be made and what to ask for instead.
+    pub fn queue(&self, setup: QueueSetup) -> Result<Box<dyn Queue + Send>, EngineError> {
+        let engine = self.name;
+        let Some(side) = &self.queue else { return Err(EngineError::NoQueue { engine }) };
+        if setup.depth == 0 || !setup.buffer_align.is_power_of_two() {
+            return Err(EngineError::Setup { depth: setup.depth, buffer_align: setup.buffer_align });
+        }
+        for option in QueueOption::ALL {
+            if option.is_set(&setup.options) && !side.options.contains(option) {
+                let instead = names(|side| side.options.contains(option));
+                return Err(EngineError::Option { engine, option: option.text(), instead });
+            }
+        }
+        if setup.depth > side.depth_max {
+            let (depth, most) = (setup.depth, side.depth_max);
+            return Err(EngineError::Depth { engine, depth, most, instead: names(|side| side.depth_max >= depth) });
+        }
+        (side.make)(setup)
+    }
+}
+
+/// The engines whose queues can do something, for messages.
+fn names(can: impl Fn(&QueueSide) -> bool) -> String {
+    let all: Vec<&str> = ENGINES.iter().filter(|e| e.queue.as_ref().is_some_and(&can)).map(|e| e.name).collect();
+    if all.is_empty() { "another system".into() } else { all.join(" or ") }
 }
 
 impl std::fmt::Debug for EngineEntry {
@@ -91,7 +188,23 @@ impl std::fmt::Debug for EngineEntry {
 }
 
 /// All engines.
-pub const ENGINES: &[EngineEntry] = &[sync::ENTRY, tokio::ENTRY];
+pub const ENGINES: &[EngineEntry] = &[
+    sync::ENTRY,
+    #[cfg(target_os = "linux")]
+    pvsync::ENTRY,
+    #[cfg(target_os = "linux")]
+    pvsync2::ENTRY,
+    #[cfg(target_os = "linux")]
+    vsync::ENTRY,
+    #[cfg(target_os = "linux")]
+    io_uring::ENTRY,
+    #[cfg(target_os = "linux")]
+    libaio::ENTRY,
+    #[cfg(target_os = "linux")]
+    mmap::ENTRY,
+    tokio::ENTRY,
+    null::ENTRY,
+];
 
 /// The engine of that name.
 #[must_use]
@@ -111,7 +224,7 @@ mod tests {
     #[test]
     fn all_engines_move_data() {
         let dir = tempfile::tempdir().unwrap();
-        for entry in ENGINES {
+        for entry in ENGINES.iter().filter(|entry| entry.has_blocking_side()) {
             let path = dir.path().join(entry.name);
             let mut engine = entry.make().unwrap();
             assert!(engine.read_at(0, &mut [0; 4]).is_err(), "{} is not open yet", entry.name);
@@ -148,5 +261,11 @@ mod tests {
             assert_eq!(find(entry.name).map(|e| e.about), Some(entry.about));
         }
         assert!(find("warp").is_none());
+    }
+
+    #[test]
+    fn an_engine_of_queues_alone_says_so() {
+        let error = find("null").unwrap().make().err().unwrap();
+        assert!(error.to_string().contains("`null` has only queues"), "{error}");
     }
 }

@@ -1,4 +1,5 @@
-//! What killed runs left behind: test files that nobody holds a lock on.
+//! What killed runs left behind: test files, images of file systems and empty directories that these were mounted on, all
+//! with names of test files, that nobody holds a lock on.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -6,12 +7,12 @@ use std::path::{Path, PathBuf};
 
 use crate::test_file::is_test_file_name;
 
-/// A test file that an earlier run left behind.
+/// A test file or an empty directory that an earlier run left behind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Leftover {
     /// Where it is.
     pub path: PathBuf,
-    /// Its length.
+    /// Its length; 0 for a directory.
     pub bytes: u64,
 }
 
@@ -41,11 +42,15 @@ pub fn sweep(dir: &Path) -> io::Result<Sweep> {
         }
         // Not followed: a symbolic link of that name is not ours.
         let Ok(metadata) = entry.path().symlink_metadata() else { continue };
-        if !metadata.is_file() {
-            continue;
-        }
-        let leftover = Leftover { path: entry.path(), bytes: metadata.len() };
-        match remove_unlocked(&leftover.path) {
+        let (bytes, remove): (u64, Remove) = match metadata.file_type() {
+            kind if kind.is_file() => (metadata.len(), |path| fs::remove_file(path)),
+            kind if kind.is_dir() => (0, |path| fs::remove_dir(path)),
+            _ => continue,
+        };
+        let leftover = Leftover { path: entry.path(), bytes };
+        match remove_unlocked(&leftover.path, remove) {
+            // Somebody keeps something in a directory of that name: it is not ours.
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {}
             Ok(Use::Over) => sweep.removed.push(leftover),
             Ok(Use::Current) => sweep.in_use.push(leftover),
             Ok(Use::Unknown) => sweep.unknown.push(leftover),
@@ -64,10 +69,12 @@ enum Use {
     Unknown,
 }
 
-fn remove_unlocked(path: &Path) -> io::Result<Use> {
+type Remove = fn(&Path) -> io::Result<()>;
+
+fn remove_unlocked(path: &Path, remove: Remove) -> io::Result<Use> {
     let file = File::open(path)?;
     match file.try_lock() {
-        Ok(()) => fs::remove_file(path).map(|()| Use::Over),
+        Ok(()) => remove(path).map(|()| Use::Over),
         Err(TryLockError::WouldBlock) => Ok(Use::Current),
         Err(TryLockError::Error(_)) => Ok(Use::Unknown),
     }
@@ -95,11 +102,27 @@ mod tests {
         #[cfg(unix)]
         std::os::unix::fs::symlink("data.bin", dir.path().join(name_of(43))).unwrap();
         fs::create_dir(dir.path().join(name_of(44))).unwrap();
+        fs::write(dir.path().join(name_of(44)).join("notes"), b"mine").unwrap();
         let sweep = sweep(dir.path()).unwrap();
         assert_eq!(sweep.removed, [Leftover { path: leftover.clone(), bytes: 5 }]);
         assert!(!leftover.exists());
         assert!(names.iter().all(|name| dir.path().join(name).exists()));
         assert!(sweep.failed.is_empty() && sweep.in_use.is_empty());
+    }
+
+    /// A mount point: removed as long as nothing is in it, and nobody uses it.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn empty_directories_of_that_name_are_swept() {
+        let dir = tempfile::tempdir().unwrap();
+        let point = dir.path().join(name_of(45));
+        fs::create_dir(&point).unwrap();
+        let lease = File::open(&point).unwrap();
+        lease.lock().unwrap();
+        assert_eq!(sweep(dir.path()).unwrap().in_use, [Leftover { path: point.clone(), bytes: 0 }]);
+        drop(lease);
+        assert_eq!(sweep(dir.path()).unwrap().removed, [Leftover { path: point.clone(), bytes: 0 }]);
+        assert!(!point.exists());
     }
 
     #[test]

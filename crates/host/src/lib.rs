@@ -5,6 +5,7 @@
 //! * [`consent`], [`device`]: what may be overwritten, and what must not be;
 //! * [`cache`]: what the page cache holds, and dropping it;
 //! * [`environment`]: what a result was measured with;
+//! * [`make_fs`]: file systems that are made to be measured;
 //! * [`test_file`], [`leftovers`]: test files, and what killed runs left of them;
 //! * [`signals`]: which of them the process was told to ignore;
 //! * [`clock`], [`buffer`]: time, and memory that direct I/O takes.
@@ -19,6 +20,8 @@ pub mod device;
 pub mod engine;
 pub mod environment;
 pub mod leftovers;
+pub mod make_fs;
 pub mod signals;
 pub mod target;
 pub mod test_file;
+pub mod usage;

@@ -13,15 +13,16 @@ use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 
 use flashmark_core::environment::Environment;
+use flashmark_core::queue::{ErrorCode, Queue};
 use flashmark_core::record::{Doubts, Reached, TargetKind, Warning, WarningCode};
-use flashmark_core::runner::{Fit, fit};
+use flashmark_core::runner::{BUFFER_ALIGN, Fit, fit};
 use flashmark_core::target::{Contents, Fault, FaultKind, Moved, OpenAs, Ownership, Target};
 use flashmark_core::units::format_bytes;
 use flashmark_core::workload::{Direct, FileMode, Verify, Workload};
 
 use crate::consent::ConsentArgs;
 use crate::device::{self, Claim, Refusal};
-use crate::engine::{self, Engine};
+use crate::engine::{self, Engine, QueueOptions, QueueSetup};
 use crate::environment::{self, Collect};
 use crate::test_file::TestFile;
 
@@ -40,8 +41,12 @@ pub struct HostTarget {
     environment: Environment,
     environment_warnings: Vec<Warning>,
     truth: Truth,
+    /// What lays files out and reads them back, and issues a workload's operations that go one after the other.
     engine: Box<dyn Engine>,
     engine_name: &'static str,
+    /// What the workload's queue is to be, where it has one.
+    queue_plan: Option<QueuePlan>,
+    queue: Option<Box<dyn Queue + Send>>,
     /// How the workload's files are opened.
     direct: DirectState,
     /// Why direct I/O turned out not to be direct.
@@ -50,6 +55,14 @@ pub struct HostTarget {
     before: Before,
     preallocate_bytes: u64,
     contents: Contents,
+}
+
+/// The queue that a workload's operations go through.
+#[derive(Clone, Copy)]
+struct QueuePlan {
+    entry: &'static engine::EngineEntry,
+    depth: u32,
+    block_bytes: u32,
 }
 
 /// By what right the target may be written.
@@ -138,6 +151,8 @@ impl HostTarget {
             environment_warnings,
             engine,
             engine_name: sync.name,
+            queue_plan: None,
+            queue: None,
             direct: DirectState::Buffered,
             found_buffered: None,
             before: Before::default(),
@@ -202,7 +217,8 @@ impl HostTarget {
     /// # Errors
     /// The system's error, if the test file could not be removed; it is still there then.
     pub fn finish(self) -> std::io::Result<()> {
-        let Self { access, mut engine, .. } = self;
+        let Self { access, mut engine, queue, .. } = self;
+        drop(queue);
         // A late error of a file that is about to go is nobody's concern; each workload has told its own.
         let _ = engine.close();
         match access {
@@ -221,11 +237,8 @@ impl HostTarget {
             return Err(faults::gone(&self.path));
         }
         let entry = entry_of(workload)?;
-        if workload.queue_depth > entry.queue_depth_max {
-            return unsupported(format!(
-                "queue-depth = {}, but the engine `{}` keeps at most {} operation under way: leave queue-depth out",
-                workload.queue_depth, entry.name, entry.queue_depth_max
-            ));
+        if let Some(why) = too_deep(workload, entry) {
+            return unsupported(why);
         }
         if self.kind == TargetKind::Device && workload.file == FileMode::Append {
             return unsupported("a device has a fixed size: file = \"append\" needs a directory or file".into());
@@ -256,9 +269,16 @@ impl HostTarget {
     pub fn begin(&mut self, workload: &Workload) -> Result<Vec<Warning>, Fault> {
         self.check(workload)?;
         let entry = entry_of(workload)?;
-        if entry.name != self.engine_name {
-            self.engine = entry.make().map_err(|error| self.fault(error))?;
-            self.engine_name = entry.name;
+        self.queue_plan = goes_through_queue(workload, entry).then_some(QueuePlan {
+            entry,
+            depth: workload.queue_depth,
+            block_bytes: workload.block_bytes,
+        });
+        // A queue is measured; beside it files are laid out and read back with plain calls.
+        let blocking = if self.queue_plan.is_some() { engine::find("sync").unwrap_or(entry) } else { entry };
+        if blocking.name != self.engine_name {
+            self.engine = blocking.make().map_err(|error| self.fault(error))?;
+            self.engine_name = blocking.name;
         }
         self.direct = direct::decide(&self.io_path, workload, entry, &self.truth);
         self.found_buffered = None;
@@ -370,9 +390,60 @@ impl HostTarget {
         options
     }
 
+    /// Makes the queue on the file that is open.
+    fn make_queue(&mut self, plan: QueuePlan) -> Result<(), Fault> {
+        let QueuePlan { entry, depth, block_bytes } = plan;
+        let mut file = None;
+        let opened = self.engine.with_file(&mut |open| {
+            file = Some(open.try_clone()?);
+            Ok(())
+        });
+        opened.map_err(|error| self.fault(error))?;
+        let setup = QueueSetup {
+            files: file.into_iter().collect(),
+            depth,
+            buffer_bytes: block_bytes as usize,
+            buffer_align: if block_bytes < 4096 { 512 } else { BUFFER_ALIGN },
+            options: QueueOptions::default(),
+        };
+        let queue = entry.queue(setup);
+        self.queue = Some(queue.map_err(|error| Fault::new(FaultKind::Unsupported, error.to_string()))?);
+        Ok(())
+    }
+
     fn look(&mut self, mut look: impl FnMut(&std::fs::File) -> std::io::Result<()>) -> std::io::Result<()> {
         self.engine.with_file(&mut look)
     }
+}
+
+/// Whether a workload's operations go through a queue of the engine: where there is to be more than one at once, or where the
+/// engine has nothing else.
+fn goes_through_queue(workload: &Workload, entry: &engine::EngineEntry) -> bool {
+    workload.queue_depth > 1 || !entry.has_blocking_side() || entry.queue_side().is_some_and(|side| side.concurrent)
+}
+
+/// Why the engine cannot keep so many operations under way, if it cannot.
+fn too_deep(workload: &Workload, entry: &engine::EngineEntry) -> Option<String> {
+    let depth = workload.queue_depth;
+    let most = match entry.queue_side() {
+        Some(side) if side.concurrent || !entry.has_blocking_side() => side.depth_max,
+        _ => 1,
+    };
+    (depth > most).then(|| {
+        let deeper = |other: &&engine::EngineEntry| {
+            other.queue_side().is_some_and(|side| side.concurrent && side.depth_max >= depth)
+        };
+        let names: Vec<&str> = engine::ENGINES.iter().filter(deeper).map(|other| other.name).collect();
+        let remedy = match names.as_slice() {
+            [] => "leave queue-depth out".to_owned(),
+            names => format!("use engine = \"{}\", or leave queue-depth out", names.join("\" or \"")),
+        };
+        let plural = if most == 1 { "" } else { "s" };
+        format!(
+            "queue-depth = {depth}, but the engine `{}` keeps at most {most} operation{plural} under way: {remedy}",
+            entry.name
+        )
+    })
 }
 
 fn entry_of(workload: &Workload) -> Result<&'static engine::EngineEntry, Fault> {
@@ -396,11 +467,16 @@ impl Target for HostTarget {
             self.preallocate_bytes = preallocate_bytes;
         }
         let options = self.open_options(how);
-        self.engine.open(&self.io_path, &options).map_err(|error| self.fault(error))
+        self.engine.open(&self.io_path, &options).map_err(|error| self.fault(error))?;
+        match self.queue_plan {
+            Some(plan) if how != OpenAs::Layout => self.make_queue(plan),
+            _ => Ok(()),
+        }
     }
 
     fn close(&mut self) -> Result<(), Fault> {
         self.preallocate_bytes = 0;
+        self.queue = None;
         self.engine.close().map_err(|error| self.fault(error))
     }
 
@@ -425,6 +501,17 @@ impl Target for HostTarget {
 
     fn sync(&mut self) -> Result<(), Fault> {
         self.engine.sync().map_err(|error| self.fault(error))
+    }
+
+    fn queue(&mut self) -> Option<&mut dyn Queue> {
+        match &mut self.queue {
+            Some(queue) => Some(queue.as_mut()),
+            None => None,
+        }
+    }
+
+    fn queue_fault(&self, code: ErrorCode) -> Fault {
+        self.fault(std::io::Error::from_raw_os_error(code.number()))
     }
 
     fn drain(&mut self) -> Result<(), Fault> {

@@ -95,7 +95,9 @@ fn faults(record: &Record) -> Vec<Note> {
 
 fn fault(record: &Record, failed: &FailedOp) -> String {
     let place = match failed.op {
-        OpKind::Read | OpKind::Write | OpKind::Layout | OpKind::Verify => format!(" at byte {}", failed.offset),
+        OpKind::Read | OpKind::Write | OpKind::Trim | OpKind::Layout | OpKind::Verify => {
+            format!(" at byte {}", failed.offset)
+        }
         OpKind::Sync | OpKind::Open | OpKind::Close | OpKind::Repeat | OpKind::Drain => String::new(),
     };
     let message = printable(&failed.fault.message);
@@ -126,7 +128,7 @@ fn time_of_failures(group: &Group<'_>) -> Option<Note> {
 /// Whether an operation's time is in the elapsed time.
 const fn is_timed(op: OpKind) -> bool {
     match op {
-        OpKind::Read | OpKind::Write | OpKind::Sync | OpKind::Drain => true,
+        OpKind::Read | OpKind::Write | OpKind::Trim | OpKind::Sync | OpKind::Drain => true,
         OpKind::Open | OpKind::Close | OpKind::Repeat | OpKind::Layout | OpKind::Verify => false,
     }
 }

@@ -53,7 +53,7 @@ const fn is_nothing(stats: &OpStats) -> bool {
 
 /// Whether an operation moves the workload's data, and so has a rate.
 pub(crate) const fn is_main(op: OpKind) -> bool {
-    matches!(op, OpKind::Read | OpKind::Write)
+    matches!(op, OpKind::Read | OpKind::Write | OpKind::Trim)
 }
 
 impl Row<'_> {

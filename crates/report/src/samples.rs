@@ -4,8 +4,8 @@
 use flashmark_core::environment::{Card, Device, Environment, FileSystem, LoopBacking};
 use flashmark_core::histogram::Histogram;
 use flashmark_core::record::{
-    FailedOp, Form, OpKind, OpStats, Outcome, Reached, Record, Repeat, RunInfo, SCHEMA, Status, TargetInfo, TargetKind,
-    Warning, WarningCode,
+    FailedOp, Form, JobInfo, OpKind, OpStats, Outcome, Reached, Record, Repeat, RunInfo, SCHEMA, Status, TargetInfo,
+    TargetKind, Warning, WarningCode,
 };
 use flashmark_core::target::{Fault, FaultKind};
 use flashmark_core::workload::{Data, Direct, FileMode, Order, Reopen, SyncPolicy, Verify, Workload};
@@ -260,6 +260,21 @@ pub fn full() -> Record {
     record
 }
 
+/// A job in fio's language that trims.
+#[allow(dead_code, reason = "the tests of the schema use it")]
+pub fn of_a_job() -> Record {
+    let mut record = record(Workload::named("trim"), in_directory("EXT4"));
+    record.outcome = outcome(&[(OpKind::Trim, 1 << 20, &spread_ns(50_000, 256))]);
+    record.job = Some(JobInfo {
+        settings: vec!["rw=randtrim".into(), "bs=4k".into()],
+        copy: 1,
+        copies: 2,
+        group: 0,
+        files: vec!["trim.1.0".into()],
+    });
+    record
+}
+
 /// What did not run.
 pub fn skipped() -> Record {
     let mut workload = Workload::named("aio read");
@@ -380,6 +395,7 @@ fn record(workload: Workload, target: TargetInfo) -> Record {
         outcome: Outcome::not_run(Status::Done),
         environment: environment(),
         simulation: None,
+        job: None,
     }
 }
 
@@ -399,6 +415,7 @@ fn environment() -> Environment {
             size_bytes: Some(15 << 30),
             free_bytes: Some(14 << 30),
             block_bytes: Some(4096),
+            made_with: Vec::new(),
         }),
         device: Some(Device {
             name: "mmcblk0p1".into(),

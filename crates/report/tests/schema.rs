@@ -38,12 +38,14 @@ fn records() -> Vec<Record> {
     for original in ["esp-idf", "sdfat", "sd-bench"] {
         records.extend(samples::of_original(Some(original)));
     }
+    records.push(samples::of_a_job());
     records.splice(0..0, samples::simulated::side_by_side());
     let with_all = records.last_mut().unwrap();
     with_all.run.only = vec!["write".into()];
     let device = with_all.environment.device.as_mut().unwrap();
     device.serial = Some("0x1234abcd".into());
     device.model = Some("ATA FLASH".into());
+    with_all.environment.file_system.as_mut().unwrap().made_with = vec!["mkfs.ext4 -F -q".into()];
     records
 }
 

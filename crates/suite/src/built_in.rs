@@ -18,5 +18,5 @@ macro_rules! registry {
 /// All of them, in the order in which they are listed.
 #[must_use]
 pub fn built_in() -> &'static [BuiltIn] {
-    registry!["quick", "raw-read", "esp-idf", "sd-bench", "sdfat", "stream-10m", "sync-async", "fill"]
+    registry!["quick", "raw-read", "esp-idf", "sd-bench", "sdfat", "stream-10m", "sync-async", "emmc-sd", "fill"]
 }

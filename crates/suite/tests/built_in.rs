@@ -4,7 +4,9 @@
 use std::fmt::Write as _;
 
 use flashmark_core::record::Form;
-use flashmark_core::workload::{Access, Data, Direct, Erase, FileMode, Medium, Reopen, SyncPolicy, Verify, Workload};
+use flashmark_core::workload::{
+    Access, Data, Direct, Erase, FileMode, Medium, Order, Reopen, SyncPolicy, Verify, Workload,
+};
 use flashmark_suite::{ORIGINALS, Settings, Source, Suite, built_in};
 
 fn set(pairs: &[&str]) -> Settings {
@@ -53,6 +55,9 @@ fn summary(workloads: &[Workload]) -> String {
             parts.push(format!("verify={:?}", w.verify));
         }
         parts.push(format!("repeats={}+{}", w.warm_up, w.repeats));
+        if w.queue_depth > 1 {
+            parts.push(format!("depth={}", w.queue_depth));
+        }
         if w.engine != "sync" {
             parts.push(format!("engine={}", w.engine));
         }
@@ -128,12 +133,15 @@ fn no_compatibility_form_measures_what_its_original_did_not_do() {
             continue;
         }
         for workload in loaded.expand(Form::Compat, &Settings::new()).unwrap() {
-            assert_eq!(workload.direct, Direct::Buffered, "{}", suite.name);
+            // The one original that passes the cache by itself.
+            let is_mix = suite.name == "emmc-sd" && workload.queue_depth > 1;
+            let direct = if is_mix { Direct::Auto } else { Direct::Buffered };
+            assert_eq!(workload.direct, direct, "{}", suite.name);
             assert_eq!(workload.warm_up, 0, "{}", suite.name);
             assert!(!workload.time_open_close, "{}", suite.name);
             assert_eq!(
                 workload.sync != SyncPolicy::Never,
-                suite.name == "sdfat" && workload.writes(),
+                matches!(suite.name, "sdfat" | "emmc-sd") && workload.writes() && !is_mix,
                 "{}",
                 suite.name
             );
@@ -274,6 +282,41 @@ fn sync_async_differs_in_the_engine_alone() {
         }
         assert_eq!(workloads.iter().filter(|w| w.engine == "tokio").count() * 2, workloads.len());
     }
+}
+
+/// A whole device is read, and everything else is on files: on a target of one kind nothing of the other kind runs.
+#[test]
+fn emmc_sd_has_the_originals_steps() {
+    for form in [Form::Corrected, Form::Compat] {
+        let workloads = expand("emmc-sd", form, &[]);
+        let names = |access| {
+            let fitting = workloads.iter().filter(move |w| w.is_for(access, Medium::NotNor));
+            fitting.map(|w| w.name.as_str()).collect::<Vec<_>>()
+        };
+        assert_eq!(names(Access::Raw), ["whole read"]);
+        assert_eq!(names(Access::Files), ["random mix 75/25", "compressible stream", "incompressible stream"]);
+
+        let whole = named(&workloads, "whole read");
+        assert_eq!((whole.block_bytes, whole.size_bytes, whole.file_bytes), (131_072, None, None));
+        assert_eq!((whole.read_percent, whole.direct), (100, Direct::Buffered));
+
+        let mix = named(&workloads, "random mix 75/25");
+        assert_eq!((mix.read_percent, mix.block_bytes, mix.queue_depth, mix.repeats), (75, 4096, 64, 3));
+        assert_eq!((mix.size_bytes, mix.file_bytes, mix.file), (Some(64 << 20), Some(64 << 20), FileMode::Existing));
+        assert_eq!((mix.order, mix.engine.as_str(), mix.direct), (Order::RandomOnce, "libaio", Direct::Auto));
+
+        let block = if form == Form::Compat { 4098 } else { 4096 };
+        let [text, random] = ["compressible stream", "incompressible stream"].map(|name| named(&workloads, name));
+        assert!(matches!(&text.data, Data::Text { text, end } if text.ends_with('\n') && end.is_empty()));
+        assert_eq!(random.data, Data::Random);
+        for stream in [text, random] {
+            assert_eq!((stream.block_bytes, stream.size_bytes), (block, Some(u64::from(block) * 50_000)));
+            assert_eq!((stream.sync, stream.direct, stream.file), (SyncPolicy::End, Direct::Buffered, FileMode::New));
+        }
+    }
+    let small = expand("emmc-sd", Form::Compat, &["mix-size=1m", "depth=4", "stream-calls=10"]);
+    assert_eq!((named(&small, "random mix 75/25").size_bytes, small[1].queue_depth), (Some(1 << 20), 4));
+    assert_eq!(named(&small, "compressible stream").size_bytes, Some(40_980));
 }
 
 #[test]

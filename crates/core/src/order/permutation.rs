@@ -5,15 +5,18 @@ use crate::data::hash;
 
 const ROUNDS: usize = 4;
 
+/// An order of the numbers below some n in which each is met once.
 #[derive(Clone, Debug)]
-pub(super) struct Permutation {
+pub struct Permutation {
     n: u64,
     half_bits: u32,
     keys: [u64; ROUNDS],
 }
 
 impl Permutation {
-    pub(super) fn new(n: u64, seed: u64) -> Self {
+    /// An order of the numbers below `n` (at least 1), another one for each seed.
+    #[must_use]
+    pub fn new(n: u64, seed: u64) -> Self {
         let n = n.max(1);
         let bits = 64 - (n - 1).leading_zeros();
         let mut state = seed;
@@ -26,7 +29,8 @@ impl Permutation {
 
     /// Where `index` (below n) goes; below n.
     #[inline]
-    pub(super) fn apply(&self, index: u64) -> u64 {
+    #[must_use]
+    pub fn apply(&self, index: u64) -> u64 {
         let mut value = index;
         loop {
             value = self.encrypt(value);

@@ -8,6 +8,7 @@ use super::timer::Timer;
 use super::{BUFFER_ALIGN, Halt, Observer, Runner, short_or};
 use crate::clock::Clock;
 use crate::data::Pattern;
+use crate::queue::IoKind;
 use crate::record::{OpKind, Repeat, WarningCode};
 use crate::target::Target;
 use crate::workload::{OpMix, SyncPolicy, Verify, Workload};
@@ -60,8 +61,12 @@ impl<C: Clock> Runner<'_, C> {
     ) -> Result<(), Halt> {
         spent.min_ns = u64::MAX;
         let mut timer = Timer::new(self.clock.now_ns());
-        let result = self.operations(job, pass, target, observer, tally, spent, &mut timer);
-        let result = result.and_then(|unsynced| self.finish(job, unsynced, target, tally, &mut timer));
+        let result = if target.queue().is_some() {
+            self.queued(job, pass, target, observer, tally, spent, &mut timer)
+        } else {
+            self.operations(job, pass, target, observer, tally, spent, &mut timer)
+        };
+        let result = result.and_then(|unsynced| self.finish(job, unsynced, target, observer, tally, &mut timer));
         if spent.min_ns == u64::MAX {
             spent.min_ns = 0;
         }
@@ -112,6 +117,7 @@ impl<C: Clock> Runner<'_, C> {
                 let moved = target.write(offset, data);
                 (start, moved, self.clock.now_ns())
             };
+            observer.issued(if is_read { IoKind::Read } else { IoKind::Write }, offset, workload.block_bytes, start);
             if job.issued == 0 {
                 begin_ns = start;
                 timer.first(start);
@@ -164,7 +170,7 @@ impl<C: Clock> Runner<'_, C> {
                 unsynced += 1;
                 if unsynced == sync_every {
                     unsynced = 0;
-                    self.meters.sync(&self.clock, target, tally, timer)?;
+                    self.meters.sync(&self.clock, target, observer, tally, timer)?;
                 }
             }
             if observer.stop() {
@@ -178,11 +184,12 @@ impl<C: Clock> Runner<'_, C> {
     }
 
     /// What still belongs to a repeat's time after its last operation.
-    fn finish<T: Target>(
+    fn finish<T: Target, O: Observer>(
         &mut self,
         job: &Job<'_>,
         unsynced: u32,
         target: &mut T,
+        observer: &mut O,
         tally: &mut Tally,
         timer: &mut Timer,
     ) -> Result<(), Halt> {
@@ -198,7 +205,7 @@ impl<C: Clock> Runner<'_, C> {
             result.or_else(|fault| tally.fault(OpKind::Drain, 0, fault))?;
         }
         if workload.sync == SyncPolicy::End || unsynced > 0 {
-            self.meters.sync(&self.clock, target, tally, timer)?;
+            self.meters.sync(&self.clock, target, observer, tally, timer)?;
         }
         Ok(())
     }
@@ -207,7 +214,7 @@ impl<C: Clock> Runner<'_, C> {
 impl Tally {
     /// Counts a short transfer that the workload accepts; always true, so that it reads as a condition.
     #[cold]
-    fn note_short(&mut self, bytes: usize, block: usize) -> bool {
+    pub(super) fn note_short(&mut self, bytes: usize, block: usize) -> bool {
         let message =
             format!("a transfer of {bytes} instead of {block} bytes was counted at full size, as the original does");
         if !self.noted_short {

@@ -5,9 +5,11 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use super::Halt;
+use super::observer::Observer;
 use super::timer::Timer;
 use crate::clock::Clock;
 use crate::histogram::Histogram;
+use crate::queue::IoKind;
 use crate::record::{Doubts, FAULTS_KEPT, FailedOp, OpKind, OpStats, Outcome, Reached, Repeat, Status, WarningCode};
 use crate::target::{Fault, FaultKind, Target};
 use crate::workload::{Reopen, Workload};
@@ -68,16 +70,18 @@ impl Meters {
         ns
     }
 
-    pub(super) fn sync<C: Clock, T: Target>(
+    pub(super) fn sync<C: Clock, T: Target, O: Observer>(
         &mut self,
         clock: &C,
         target: &mut T,
+        observer: &mut O,
         tally: &mut Tally,
         timer: &mut Timer,
     ) -> Result<(), Halt> {
         let start = clock.now_ns();
         let result = target.sync();
         let latency = timer.op(start, clock.now_ns(), true);
+        observer.issued(IoKind::DataSync, 0, 0, start);
         if let Err(fault) = result {
             return tally.fault(OpKind::Sync, 0, fault);
         }

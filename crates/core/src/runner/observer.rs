@@ -1,5 +1,7 @@
 //! Watching a run: where it is, and the user's wish to stop it.
 
+use crate::queue::IoKind;
+
 /// What the runner is doing, told to an [`Observer`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
@@ -39,6 +41,13 @@ pub trait Observer {
     #[inline]
     fn moved(&mut self, bytes: u64) {
         let _ = bytes;
+    }
+
+    /// An operation of a repeat was issued at this time: what is written down to be replayed. Syncs have no place and no
+    /// bytes. Called outside of latencies, but inside the time.
+    #[inline]
+    fn issued(&mut self, kind: IoKind, offset: u64, bytes: u32, at_ns: u64) {
+        let _ = (kind, offset, bytes, at_ns);
     }
 
     /// Whether the user wants to stop; asked after every operation.

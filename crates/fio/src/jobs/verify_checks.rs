@@ -9,7 +9,7 @@ use crate::value::quantity::Amount;
 
 pub(super) fn finish(job: &mut Job, warnings: &mut Warnings) -> Result<(), FioError> {
     if job.options.verify.verify_pattern.is_some() && !job.is_given("verify") {
-        job.options.verify.verify = VerifyKind::Pattern;
+        job.options.verify.verify = VerifyKind::PatternHeader;
     }
     let kind = job.options.verify.verify;
     if kind == VerifyKind::None {

@@ -160,8 +160,6 @@ options! {
         fsync_on_close: bool = false, "fsync_on_close" [] => boolean;
         /// Whether they are removed after the job.
         unlink: bool = false, "unlink" [] => boolean;
-        /// Whether they are removed after each loop.
-        unlink_each_loop: bool = false, "unlink_each_loop" [] => boolean;
     }
     triples {}
     also {}

@@ -4,7 +4,7 @@ use super::table::options;
 use crate::value::boolean;
 use crate::value::choice::{choice, words};
 use crate::value::quantity::{bytes, count32};
-use crate::value::time::{microseconds, seconds};
+use crate::value::time::microseconds;
 
 words! {
     /// How the intended starts are spaced.
@@ -38,15 +38,11 @@ options! {
         thinktime_us: u64 = 0, "thinktime" [] => microseconds;
         /// How much of that it computes instead of sleeping.
         thinktime_spin_us: u64 = 0, "thinktime_spin" [] => microseconds;
-        /// How many cycles it computes.
-        thinkcycles: u32 = 0, "thinkcycles" [] => count32(0, u32::MAX);
         /// After how many requests it pauses.
         thinktime_blocks: u32 = 1, "thinktime_blocks" [] => count32(1, u32::MAX);
         /// What these are.
         thinktime_blocks_type: ThinkBlocks = ThinkBlocks::Complete, "thinktime_blocks_type" []
             => choice(ThinkBlocks::ALL);
-        /// After how long a time of I/O it pauses; 0 is never.
-        thinktime_iotime_us: u64 = 0, "thinktime_iotime" [] => seconds;
         /// Which flow the job is in.
         flow_id: u32 = 0, "flow_id" [] => count32(0, u32::MAX);
         /// Its share of the flow; 0 is no flow.

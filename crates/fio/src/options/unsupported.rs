@@ -22,6 +22,9 @@ const SPRANDOM: &str = "precondition the device with a job of its own (`rw=randw
 
 /// Options that have an effect in fio.
 pub(super) static UNSUPPORTED: &[Line] = &[
+    ("thinkcycles", &[], "`thinktime_spin` is the time that is spent computing"),
+    ("thinktime_iotime", &[], "`thinktime_blocks` says after how many accesses it pauses"),
+    ("unlink_each_loop", &[], "`unlink` removes files after the job; give jobs of their own instead of `loops`"),
     ("wait_for", &[], "`stonewall` starts a job when all before it are done"),
     ("filetype", &[], "what a file is is seen when it is opened; leave it out"),
     ("lockfile", &[], "files are not locked; give every job a file of its own"),

@@ -8,6 +8,7 @@ use flashmark_core::workload::Workload;
 use flashmark_suite::{Settings, Suite};
 
 use super::place::lab;
+use super::place::made::Making;
 use super::sweep::{Sweep, TARGETS_MAX, combination_count, combinations};
 use crate::args::RunArgs;
 
@@ -31,6 +32,8 @@ pub struct Asked {
     pub board_sweeps: Vec<Sweep>,
     /// What a simulated storage holds at the start.
     pub image: Option<PathBuf>,
+    /// File systems that are made in the directories.
+    pub making: Option<Making>,
     /// The suite's name or path; `None` for a workload from the command line.
     suite: Option<String>,
     settings: Settings,
@@ -60,6 +63,7 @@ impl Asked {
             board: Vec::new(),
             board_sweeps: Vec::new(),
             image: args.image.clone(),
+            making: Making::of_args(args)?,
             suite: args.suite.clone(),
             settings: Settings::new(),
             sweeps: Vec::new(),
@@ -74,7 +78,9 @@ impl Asked {
     /// By a record of the run.
     pub fn of_info(info: &RunInfo) -> anyhow::Result<Self> {
         let (mut given, mut sweeps, mut image) = (Settings::new(), Vec::new(), None);
-        for pair in &info.settings {
+        let mut pairs = info.settings.clone();
+        let making = Making::take_from(&mut pairs)?;
+        for pair in &pairs {
             if let Some(sweep) = pair.strip_prefix(SWEEP) {
                 sweeps.push(sweep.parse()?);
             } else if let Some(path) = pair.strip_prefix(IMAGE).and_then(|pair| pair.strip_prefix('=')) {
@@ -96,6 +102,7 @@ impl Asked {
             board: Vec::new(),
             board_sweeps: Vec::new(),
             image,
+            making,
             suite,
             settings: Settings::new(),
             sweeps: Vec::new(),
@@ -120,6 +127,12 @@ impl Asked {
         self.pairs.extend(sweeps.iter().map(|sweep| format!("{SWEEP}{sweep}")));
         if let Some(path) = &self.image {
             self.pairs.push(format!("{IMAGE}={}", text_of(path)?));
+        }
+        if let Some(making) = &self.making {
+            self.pairs.extend(making.pairs());
+            if self.targets.iter().all(|target| lab::is_lab(target)) {
+                bail!("--mkfs makes file systems in directories, and no target of this run is one: name a directory");
+            }
         }
         let boards = lab::boards_of(&self.targets);
         for setting in given.0 {

@@ -1,4 +1,7 @@
-//! The targets of this machine: opened together before anything is measured, then measured one after the other.
+//! The targets of this machine: opened together before anything is measured, then measured one after the other. Those that
+//! are made for the run are made one after the other, each when it is measured.
+
+mod made;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,6 +14,7 @@ use flashmark_core::workload::Workload;
 use flashmark_host::buffer::AlignedBuffer;
 use flashmark_host::clock::{MonotonicClock, SleepWatch};
 use flashmark_host::device::Refusal;
+use flashmark_host::make_fs::PrivateMounts;
 use flashmark_host::target::{HostTarget, TargetError};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
@@ -31,6 +35,10 @@ const LAYOUT_BYTES: usize = 1 << 20;
 /// Open targets of this machine, ready to be measured.
 pub struct Hosts {
     targets: BTreeMap<usize, HostTarget>,
+    /// There if file systems are made.
+    mounts: Option<PrivateMounts>,
+    /// Whether something of a file system that was made could not be removed.
+    left_behind: bool,
     buffer: AlignedBuffer,
     meters: Box<Meters>,
 }
@@ -43,19 +51,21 @@ pub struct Shared<'a> {
 }
 
 impl Hosts {
-    /// Opens every target of this machine that the plan has. Nothing is written yet but empty test files.
+    /// Opens every target of this machine that the plan has, but for those that are made. Nothing is written yet but empty
+    /// test files.
     ///
     /// # Errors
     /// [`TargetError`], and [`Ended::Refused`] for a target that must not be written in spite of consent.
-    pub fn open(plan: &Plan, args: &RunArgs) -> anyhow::Result<Self> {
+    pub fn open(plan: &Plan, args: &RunArgs, mounts: Option<PrivateMounts>) -> anyhow::Result<Self> {
         let own = || plan.own().filter_map(|(nth, seat)| (!seat.place.is_lab()).then_some((nth, seat)));
         let workloads = own().flat_map(|(_, seat)| seat.workloads().iter());
         // A run in the lab alone needs none.
         let needed = workloads.map(|workload| buffer_bytes(workload).max(LAYOUT_BYTES)).max().unwrap_or(0);
         let buffer = AlignedBuffer::new(needed)
             .ok_or_else(|| anyhow!("there is no memory for a buffer of {needed} bytes: make block smaller"))?;
-        let targets = own().map(|(nth, seat)| Ok((nth, open(plan, seat, args)?))).collect::<anyhow::Result<_>>()?;
-        Ok(Self { targets, buffer, meters: Meters::boxed() })
+        let there = own().filter(|(_, seat)| seat.place.made().is_none());
+        let targets = there.map(|(nth, seat)| Ok((nth, open(plan, seat, args)?))).collect::<anyhow::Result<_>>()?;
+        Ok(Self { targets, mounts, left_behind: false, buffer, meters: Meters::boxed() })
     }
 
     /// The refusal, if there is nothing but refused work.
@@ -69,9 +79,25 @@ impl Hosts {
     }
 
     /// Runs all of a target that is not done yet.
-    pub fn measure(&mut self, nth: usize, shared: &Shared<'_>, recorder: &mut Recorder<'_>) {
+    pub fn measure(&mut self, nth: usize, args: &RunArgs, shared: &Shared<'_>, recorder: &mut Recorder<'_>) {
+        let Some(seat) = shared.plan.seats.get(nth) else { return };
+        if let Some(made) = seat.place.made() {
+            self.measure_made(made, seat, args, shared, recorder);
+        } else if let Some(mut target) = self.targets.remove(&nth) {
+            self.measure_one(&mut target, seat, &[], shared, recorder);
+            self.targets.insert(nth, target);
+        }
+    }
+
+    fn measure_one(
+        &mut self,
+        target: &mut HostTarget,
+        seat: &Seat,
+        made_with: &[String],
+        shared: &Shared<'_>,
+        recorder: &mut Recorder<'_>,
+    ) {
         let Shared { plan, interrupt, .. } = shared;
-        let (Some(target), Some(seat)) = (self.targets.get_mut(&nth), plan.seats.get(nth)) else { return };
         let mut gone = false;
         for (index, workload) in seat.steps() {
             if plan.done.contains_key(&index) {
@@ -80,7 +106,8 @@ impl Hosts {
             if interrupt.is_set() {
                 break;
             }
-            let mut bench = Bench { target, seat, buffer: &mut self.buffer, meters: &mut self.meters, shared };
+            let mut bench =
+                Bench { target, seat, made_with, buffer: &mut self.buffer, meters: &mut self.meters, shared };
             let record = bench.one(index, workload, gone);
             gone |= record.outcome.target_gone();
             // Left out again: the file says so already.
@@ -92,9 +119,10 @@ impl Hosts {
         }
     }
 
-    /// Ends the use of all targets; false if a test file could not be removed, which is told.
+    /// Ends the use of all targets; false if a test file, or anything of a file system that was made, could not be removed,
+    /// which is told.
     pub fn finish(self, plan: &Plan) -> bool {
-        let mut all_removed = true;
+        let mut all_removed = !self.left_behind;
         for (nth, target) in self.targets {
             let path = target.path().to_owned();
             if let Err(error) = target.finish() {
@@ -132,6 +160,8 @@ fn open(plan: &Plan, seat: &Seat, args: &RunArgs) -> anyhow::Result<HostTarget> 
 struct Bench<'a> {
     target: &'a mut HostTarget,
     seat: &'a Seat,
+    /// How its file system was made, if it was.
+    made_with: &'a [String],
     buffer: &'a mut AlignedBuffer,
     meters: &'a mut Meters,
     shared: &'a Shared<'a>,
@@ -139,11 +169,9 @@ struct Bench<'a> {
 
 impl Bench<'_> {
     fn one(&mut self, index: u32, workload: &Workload, gone: bool) -> Record {
-        let Self { target, seat, shared: Shared { plan, progress, interrupt }, .. } = self;
+        let Self { target, seat, made_with, shared: Shared { plan, progress, interrupt }, .. } = self;
         let name = seat.name();
-        let width = seat.workloads().iter().map(|w| w.name.chars().count()).max().unwrap_or(0);
-        let place = if plan.seats.len() > 1 { format!("{name}: ") } else { String::new() };
-        progress.workload(format!("[{}/{}] {place}{:width$}", index + 1, plan.info.total, workload.name));
+        progress.workload(title(plan, seat, index, &workload.name));
         let started_at = OffsetDateTime::now_utc();
         let mut ran = false;
         let outcome = if gone {
@@ -173,7 +201,7 @@ impl Bench<'_> {
             schema: SCHEMA,
             flashmark: env!("CARGO_PKG_VERSION").into(),
             run: plan.info_at(index),
-            started_at: started_at.replace_nanosecond(0).unwrap_or(started_at).format(&Rfc3339).unwrap_or_default(),
+            started_at: written(started_at),
             target: TargetInfo {
                 name: name.to_owned(),
                 kind: target.kind(),
@@ -183,10 +211,31 @@ impl Bench<'_> {
             },
             workload: workload.clone(),
             outcome,
-            environment: target.environment().clone(),
+            environment: environment_of(target, made_with),
             simulation: None,
+            job: None,
         }
     }
+}
+
+fn environment_of(target: &HostTarget, made_with: &[String]) -> Environment {
+    let mut environment = target.environment().clone();
+    if let Some(file_system) = &mut environment.file_system {
+        file_system.made_with = made_with.to_vec();
+    }
+    environment
+}
+
+/// What the progress shows; titles of one target have one width.
+fn title(plan: &Plan, seat: &Seat, index: u32, name: &str) -> String {
+    let width = seat.workloads().iter().map(|w| w.name.chars().count()).max().unwrap_or(0);
+    let place = if plan.seats.len() > 1 { format!("{}: ", seat.name()) } else { String::new() };
+    format!("[{}/{}] {place}{name:width$}", index + 1, plan.info.total)
+}
+
+/// A time as records have it, to the second.
+fn written(time: OffsetDateTime) -> String {
+    time.replace_nanosecond(0).unwrap_or(time).format(&Rfc3339).unwrap_or_default()
 }
 
 /// Refuses to go on with a run on other storage than it began on: another directory of that name, another card.

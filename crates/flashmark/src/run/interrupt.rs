@@ -6,7 +6,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use flashmark_host::test_file;
+use flashmark_host::{make_fs, test_file};
 
 static STOP: AtomicBool = AtomicBool::new(false);
 
@@ -45,6 +45,8 @@ fn end(code: i32) -> ! {
     // In a thread of its own: removing a file waits for a write to it that hangs in the kernel.
     let (done, is_done) = mpsc::channel();
     thread::spawn(move || {
+        // First, since test files are on what is mounted.
+        make_fs::remove_all_now();
         test_file::remove_all_now();
         // Nobody waits any more after the time is up.
         let _ = done.send(());

@@ -2,6 +2,7 @@
 
 pub mod host;
 pub mod lab;
+pub mod made;
 
 use std::sync::Arc;
 
@@ -30,7 +31,7 @@ pub struct Places {
 /// # Errors
 /// What is wrong with the name.
 pub fn places(name: &str, asked: &Asked) -> anyhow::Result<Places> {
-    if lab::is_lab(name) { lab::places(name, asked) } else { host::places(name) }
+    if lab::is_lab(name) { lab::places(name, asked) } else { host::places(name, asked) }
 }
 
 impl Place {
@@ -47,6 +48,14 @@ impl Place {
         match self {
             Self::Host(place) => (place.access, Medium::NotNor),
             Self::Lab(place) => place.shows,
+        }
+    }
+
+    /// The file system that is made for it.
+    pub const fn made(&self) -> Option<&made::Made> {
+        match self {
+            Self::Host(place) => place.made.as_ref(),
+            Self::Lab(_) => None,
         }
     }
 

@@ -201,9 +201,17 @@ impl Plan {
         self.seats.iter().any(|seat| seat.place.is_lab())
     }
 
-    /// The targets of this machine.
+    /// Whether nothing of a seat is left to be run.
+    pub fn is_done(&self, seat: &Seat) -> bool {
+        seat.steps().all(|(index, _)| self.done.contains_key(&index))
+    }
+
+    /// The targets of this machine that were there before.
     pub fn host_paths(&self) -> Vec<PathBuf> {
-        self.own().filter(|(_, seat)| !seat.place.is_lab()).map(|(_, seat)| PathBuf::from(seat.name())).collect()
+        self.own()
+            .filter(|(_, seat)| !seat.place.is_lab() && seat.place.made().is_none())
+            .map(|(_, seat)| PathBuf::from(seat.name()))
+            .collect()
     }
 
     /// A record that an earlier part of the run made on this seat.

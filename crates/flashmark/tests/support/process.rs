@@ -131,6 +131,11 @@ impl Running {
         Ran { args: std::mem::take(&mut self.args), status, stdout: out.join().unwrap(), stderr: err.join().unwrap() }
     }
 
+    /// The process's number.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Whether it is still there.
     pub fn is_alive(&mut self) -> bool {
         self.child.try_wait().unwrap().is_none()

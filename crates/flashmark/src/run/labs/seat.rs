@@ -134,6 +134,7 @@ impl Turn<'_> {
             outcome,
             environment,
             simulation,
+            job: None,
         }
     }
 }

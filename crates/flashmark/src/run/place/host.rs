@@ -9,6 +9,8 @@ use flashmark_lab::built_in_boards;
 use flashmark_lab::target_name::TargetName;
 
 use super::Places;
+use super::made::{self, Made};
+use crate::run::asked::Asked;
 
 /// A path.
 pub struct Place {
@@ -16,13 +18,16 @@ pub struct Place {
     pub name: String,
     /// What it leads to.
     pub access: Access,
+    /// A file system that is made there for the run.
+    pub made: Option<Made>,
 }
 
-/// The one target that a path is.
+/// The target that a path is, or those that are made there.
 ///
 /// # Errors
-/// [`TargetError::Missing`], or a hint at the board of that name.
-pub fn places(name: &str) -> anyhow::Result<Places> {
+/// [`TargetError::Missing`], or a hint at the board of that name; file systems that are to be made elsewhere than in a
+/// directory.
+pub fn places(name: &str, asked: &Asked) -> anyhow::Result<Places> {
     let path = PathBuf::from(name);
     let access = match path.metadata() {
         Ok(metadata) if metadata.is_dir() || metadata.is_file() => Access::Files,
@@ -38,6 +43,10 @@ pub fn places(name: &str) -> anyhow::Result<Places> {
         // Opening it will say what is wrong.
         Err(_) => Access::Any,
     };
-    let place = Place { name: name.to_owned(), access };
-    Ok(Places { places: vec![super::Place::Host(place)], is_expanded: false })
+    let place = Place { name: name.to_owned(), access, made: None };
+    let places = match &asked.making {
+        Some(making) => made::places(place, making)?,
+        None => vec![super::Place::Host(place)],
+    };
+    Ok(Places { places, is_expanded: false })
 }

@@ -1,6 +1,7 @@
-//! Zipf's law with integers: ranks are grouped in buckets that grow with the rank (16 to each power of two), the bucket
-//! is drawn by its exact share, the rank inside it evenly. Ranks up to 32 have a bucket each; beyond, the shares inside a
-//! bucket differ from the law by at most theta/16, and bucket sums not at all. Set-up uses floats, drawing does not.
+//! Laws of popularity with integers: ranks are grouped in buckets that grow with the rank (16 to each power of two), the
+//! bucket is drawn by its exact share, the rank inside it evenly. Ranks up to 32 have a bucket each; beyond, the shares
+//! inside a bucket differ from Zipf's law by at most theta/16, and bucket sums not at all. Set-up uses floats, drawing
+//! does not.
 //!
 //! Buckets are drawn by Walker's alias method in Vose's form (1991): one random number, one table look-up, one comparison,
 //! whatever their number.
@@ -15,9 +16,12 @@ use super::below;
 const SUB_BITS: u32 = 4;
 const SUB: u64 = 1 << SUB_BITS;
 
+/// Ranks, of which some are drawn more often than others: about 20 KiB at most, whatever the number of ranks.
 #[derive(Clone, Debug)]
-pub(super) struct Zipf {
+pub struct Ranking {
     slots: Vec<Slot>,
+    /// The number of ranks, if they are counted from the other end.
+    reversed: Option<u64>,
 }
 
 /// One of equally likely slots: the first `threshold` 2^-64ths of it stand for one bucket, the rest for another.
@@ -35,9 +39,32 @@ struct Ranks {
     count: u64,
 }
 
-impl Zipf {
-    pub(super) fn new(n: u64, theta_milli: u16) -> Self {
-        let theta = f64::from(theta_milli) / 1000.0;
+impl Ranking {
+    /// Zipf's law over `n` ranks (at least 1): rank k, from 1, is drawn in proportion to k to the power of -`theta`.
+    #[must_use]
+    pub fn zipf(n: u64, theta: f64) -> Self {
+        Self::with_shares(n.max(1), |low, high| zipf_share(low, high, theta))
+    }
+
+    /// Pareto's law over `n` ranks (at least 1), self-similar: a part `power` of the ranks (above 0 and below 1) is drawn
+    /// as often as all others are with `1 - power` ("Quickly Generating Billion-Record Synthetic Databases", Gray and others,
+    /// 1994). With 0.2 the first fifth gets four fifths of the draws.
+    #[must_use]
+    pub fn pareto(n: u64, power: f64) -> Self {
+        let n = n.max(1);
+        // The share of the first x-th part of all ranks is x to this power.
+        let exponent = libm::log(1.0 - power) / libm::log(power);
+        let up_to = |rank: u64| libm::pow(rank as f64 / n as f64, exponent);
+        if exponent <= 1.0 {
+            return Self::with_shares(n, |low, high| up_to(high - 1) - up_to(low - 1));
+        }
+        // The last ranks are the popular ones: narrow buckets belong there.
+        let mirrored = Self::with_shares(n, |low, high| up_to(n + 1 - low) - up_to(n + 1 - high));
+        Self { reversed: Some(n), ..mirrored }
+    }
+
+    /// `share` tells the weight of the ranks from `low` (from 1) to before `high`.
+    fn with_shares(n: u64, share: impl Fn(u64, u64) -> f64) -> Self {
         let mut slots = Vec::new();
         let mut left = Vec::new();
         for bucket in 0.. {
@@ -47,7 +74,7 @@ impl Zipf {
             }
             let ranks = Ranks { first: low - 1, count: high - low };
             slots.push(Slot { threshold: u64::MAX, own: ranks, other: ranks });
-            left.push(share(low, high, theta));
+            left.push(share(low, high));
         }
         let (sum, count) = (left.iter().sum::<f64>(), slots.len() as f64);
         // Scaled so that a slot holds 1: what is missing in small buckets' slots is filled up from large ones.
@@ -64,17 +91,18 @@ impl Zipf {
                 small.push(gives);
             }
         }
-        Self { slots }
+        Self { slots, reversed: None }
     }
 
-    /// A rank from 0 (the most popular) to n - 1.
+    /// A rank from 0 (with Zipf's law the most popular) to n - 1.
     #[inline]
-    pub(super) fn rank(&self, rng: &mut Xoshiro256PlusPlus) -> u64 {
+    pub fn rank(&self, rng: &mut Xoshiro256PlusPlus) -> u64 {
         // The high half of the product is the slot, the low half the place in it.
         let product = u128::from(rng.next_u64()) * self.slots.len() as u128;
         let Some(slot) = self.slots.get((product >> 64) as usize) else { return 0 };
         let ranks = if (product as u64) < slot.threshold { slot.own } else { slot.other };
-        ranks.first + below(rng, ranks.count)
+        let rank = ranks.first + below(rng, ranks.count);
+        self.reversed.map_or(rank, |n| n - 1 - rank)
     }
 }
 
@@ -90,7 +118,7 @@ const fn low(bucket: u64) -> u64 {
 
 /// The sum of k^-theta for `low <= k < high`: exact for single ranks, else the integral from half a rank before to half
 /// a rank after.
-fn share(low: u64, high: u64, theta: f64) -> f64 {
+fn zipf_share(low: u64, high: u64, theta: f64) -> f64 {
     if high - low == 1 {
         return libm::pow(low as f64, -theta);
     }

@@ -1,0 +1,198 @@
+//! `flashmark fio`: fio's command lines and job files, run with flashmark's engines, safety and records.
+
+mod arguments;
+mod help;
+mod progress;
+mod records;
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+
+use anyhow::{Context as _, anyhow, bail};
+use flashmark_fio::output::{RenderOptions, before_run, render_all};
+use flashmark_fio::{CommandLine, EtaWhen, JobSet, OutputFormat, Program, ThisMachine};
+use flashmark_load::{Finished, How, LoadError, LoadProblem};
+use flashmark_report::run_file::RunFile;
+
+use crate::exit::{Ended, Exit};
+use crate::message::say;
+use crate::run::interrupt;
+pub use arguments::FioArgs;
+use arguments::Own;
+use progress::Progress;
+
+/// Runs the jobs.
+pub fn run(args: &FioArgs) -> anyhow::Result<Exit> {
+    let (own, rest) = Own::split(&args.words)?;
+    let line = CommandLine::parse(&rest)?;
+    if let Some(request) = &line.program.request {
+        print!("{}", help::answer(request)?);
+        return Ok(Exit::Done);
+    }
+    check_program(&line.program)?;
+    if rest.is_empty() {
+        bail!("there is no job: name a job file, or describe a job (flashmark fio --help has examples)");
+    }
+    let set = line.resolve(&ThisMachine)?;
+    tell_of(&set);
+    if line.program.show_command {
+        print!("{}", help::as_command_lines(&set));
+        return Ok(Exit::Done);
+    }
+    if line.program.parse_only {
+        return Ok(Exit::Done);
+    }
+    check_consent(&own, &set)?;
+    let records = own.records.as_deref().map(RunFile::create).transpose()?;
+    let how = RenderOptions {
+        terse_version: line.program.terse_version,
+        ahead_of_utc_s: ahead_of_utc_s(),
+        ..RenderOptions::default()
+    };
+    let mut output = Output::open(line.program.output.as_deref())?;
+    if line.program.formats.contains(&OutputFormat::Normal) {
+        output.put(&before_run(&set.jobs, &how))?;
+    }
+    let interrupt = interrupt::install()?;
+    let is_shown = !own.quiet && line.program.eta != EtaWhen::Never;
+    let mut progress = Progress::start(is_shown, &line.program, interrupt);
+    let auxiliary = line.program.auxiliary_path.clone().unwrap_or_default();
+    let how_to_run = How { consent: &own.consent, auxiliary: Path::new(&auxiliary) };
+    let begun = records::now();
+    let finished = flashmark_load::run(&set, &how_to_run, &mut progress).map_err(explain)?;
+    drop(progress);
+    let warnings = records::warnings_of(&set, &finished);
+    if !own.quiet {
+        warnings.iter().for_each(|warning| say(format_args!("{warning}")));
+    }
+    tell_failures(&finished);
+    let how = RenderOptions { warnings, ..how };
+    output.put(&render_all(&finished.results, &line.program.formats, &how))?;
+    output.end()?;
+    let kept = match records {
+        Some(mut file) => {
+            let all = records::records(&set, &finished, &rest, &begun);
+            file.append_all(&all).map_err(|error| say(format_args!("{error}"))).is_ok()
+        }
+        None => true,
+    };
+    Ok(match (finished.interrupted, finished.has_failed() || !finished.lost_logs.is_empty() || !kept) {
+        (true, _) => Exit::Interrupted,
+        (false, true) => Exit::Failed,
+        (false, false) => Exit::Done,
+    })
+}
+
+/// Options of the program that have a meaning, but not here.
+fn check_program(program: &Program) -> anyhow::Result<()> {
+    if program.status_interval_ms.is_some() {
+        bail!("--status-interval is not supported: use write_bw_log and log_avg_msec for results over time");
+    }
+    if program.bandwidth_log.is_some() {
+        bail!("--bandwidth-log is not supported: use write_bw_log with per_job_logs=0");
+    }
+    Ok(())
+}
+
+fn tell_of(set: &JobSet) {
+    for warning in &set.warnings {
+        say(format_args!("{}: {}", warning.place, warning.text));
+    }
+    for dropped in &set.dropped {
+        say(format_args!("{}: `{}` is left out as asked: {}", dropped.place, dropped.setting, dropped.way));
+    }
+}
+
+/// Consent to something that no job uses is most likely a mistake, and a dangerous one.
+fn check_consent(own: &Own, set: &JobSet) -> anyhow::Result<()> {
+    let names: Vec<String> = set
+        .jobs
+        .iter()
+        .flat_map(|job| (0..job.options.run.numjobs).flat_map(|copy| job.file_names(copy, &ThisMachine)))
+        .chain(set.jobs.iter().filter_map(|job| job.options.replay.replay_redirect.clone()))
+        .collect();
+    let paths: Vec<&Path> = names.iter().map(Path::new).collect();
+    match own.consent.unused(&paths).first() {
+        Some(unused) => bail!("--destroy {}: no job uses it; leave it out, or name it in a job", unused.display()),
+        None => Ok(()),
+    }
+}
+
+/// The exit code depends on what is in the way.
+fn explain(error: LoadError) -> anyhow::Error {
+    match error.problem {
+        LoadProblem::Refused(refusal) => Ended::Refused(refusal).into(),
+        LoadProblem::Foreign { .. } => Ended::WouldOverwrite(error.to_string()).into(),
+        _ => anyhow!(error),
+    }
+}
+
+/// What failed, with its place: fio's forms have room for a number only.
+fn tell_failures(finished: &Finished) {
+    const TOLD: usize = 10;
+    for thread in &finished.threads {
+        let name = &thread.report.name;
+        for failed in thread.failed.iter().take(TOLD) {
+            let file =
+                thread.files.get(failed.file as usize).map(|path| path.display().to_string()).unwrap_or_default();
+            say(format_args!(
+                "{name}: {} of {} bytes at offset {} of {file} failed: {}",
+                failed.action, failed.bytes, failed.offset, failed.text
+            ));
+        }
+        let more = thread.failed_count.saturating_sub(TOLD as u64);
+        if more > 0 {
+            say(format_args!("{name}: {more} more accesses failed"));
+        }
+        if let (Some(text), true) = (&thread.report.error_text, thread.failed.is_empty()) {
+            say(format_args!("{name}: {text}"));
+        }
+    }
+    for lost in &finished.lost_logs {
+        say(format_args!("a log could not be written: {lost}"));
+    }
+}
+
+fn ahead_of_utc_s() -> i32 {
+    time::UtcOffset::current_local_offset().map_or(0, time::UtcOffset::whole_seconds)
+}
+
+/// Where results go: standard output, or the file of `--output`.
+enum Output {
+    Standard,
+    File { file: File, path: String },
+}
+
+impl Output {
+    fn open(path: Option<&str>) -> anyhow::Result<Self> {
+        match path {
+            None => Ok(Self::Standard),
+            Some(path) => {
+                let file = File::create(path).with_context(|| format!("--output={path}"))?;
+                Ok(Self::File { file, path: path.to_owned() })
+            }
+        }
+    }
+
+    fn put(&mut self, text: &str) -> anyhow::Result<()> {
+        match self {
+            Self::Standard => {
+                let mut out = io::stdout().lock();
+                out.write_all(text.as_bytes())?;
+                out.flush()?;
+            }
+            Self::File { file, path } => {
+                file.write_all(text.as_bytes()).with_context(|| format!("--output={path}"))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) -> anyhow::Result<()> {
+        if let Self::File { file, path } = self {
+            file.flush().with_context(|| format!("--output={path}"))?;
+        }
+        Ok(())
+    }
+}

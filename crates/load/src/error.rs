@@ -1,0 +1,128 @@
+//! Why jobs cannot be run.
+
+use std::io;
+use std::path::PathBuf;
+
+use flashmark_host::device::Refusal;
+use flashmark_host::engine::EngineError;
+
+use crate::accesses::{AccessError, PartError};
+use crate::verify::VerifyError;
+
+/// Why a job cannot be run. Nothing was written where this is given before the run.
+#[derive(Debug, thiserror::Error)]
+#[error("job `{job}`: {problem}")]
+pub struct LoadError {
+    /// The job's name.
+    pub job: String,
+    /// What is in the way.
+    #[source]
+    pub problem: LoadProblem,
+}
+
+/// What is in the way of a job.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadProblem {
+    /// Nothing says how much is to be read or written.
+    #[error("nothing says how large {path} is to be: give size=, filesize= or the path of a file that exists")]
+    NoSize {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The used part begins behind the end.
+    #[error("offset={offset} is behind the end of {path}, which has {bytes} bytes")]
+    OffsetBehindEnd {
+        /// The file.
+        path: PathBuf,
+        /// The offset.
+        offset: u64,
+        /// Its size.
+        bytes: u64,
+    },
+    /// Nothing fits in.
+    #[error(
+        "a block of {block} bytes does not fit in the {bytes} bytes of {path} that are used: make bs smaller or size larger"
+    )]
+    BlockTooLarge {
+        /// The file.
+        path: PathBuf,
+        /// The smallest block.
+        block: u64,
+        /// The used part.
+        bytes: u64,
+    },
+    /// Something that holds no data.
+    #[error("{path} is {what}, not a file or block device")]
+    WrongKind {
+        /// The path.
+        path: PathBuf,
+        /// What it is.
+        what: &'static str,
+    },
+    /// A file that is missing and must not be made.
+    #[error("{path} is not there, and allow_file_create=0 forbids making it")]
+    Missing {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The data of somebody.
+    #[error(
+        "{path} exists and was not made by flashmark: it is not overwritten; if its content may be lost, add: --destroy {path}"
+    )]
+    Foreign {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A device or file that must not be written.
+    #[error("{0}")]
+    Refused(Box<Refusal>),
+    /// No room.
+    #[error("{path} needs {needed} bytes more, and {free} bytes are free there: make size smaller, or free some space")]
+    NoRoom {
+        /// The file.
+        path: PathBuf,
+        /// What it needs.
+        needed: u64,
+        /// What is free.
+        free: u64,
+    },
+    /// Direct I/O that the file system refuses.
+    #[error("{path} cannot be opened for direct I/O ({source}): use direct=0")]
+    NotDirect {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// The engine cannot be set up.
+    #[error("{0}")]
+    Engine(#[from] EngineError),
+    /// An offset that is in no file.
+    #[error("{0}")]
+    Part(#[from] PartError),
+    /// The accesses make no sense.
+    #[error("{0}")]
+    Access(#[from] AccessError),
+    /// The verification cannot be set up.
+    #[error("{0}")]
+    Verify(#[from] VerifyError),
+    /// A trace that cannot be replayed.
+    #[error("{0}")]
+    Trace(String),
+    /// An option that means nothing together with others, or that this machine does not have.
+    #[error("{0}")]
+    Option(String),
+    /// Anything else that the system says.
+    #[error("{doing} {path}: {source}")]
+    Io {
+        /// What was tried, such as `cannot open`.
+        doing: &'static str,
+        /// The path.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// The user stopped it.
+    #[error("stopped while its files were made")]
+    Stopped,
+}

@@ -1,0 +1,410 @@
+//! One copy of a job, as a thread: it opens its files, makes its queue, waits for the others, works, and reports.
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::SyncSender;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use flashmark_core::clock::Clock as _;
+use flashmark_core::queue::RangeSync;
+use flashmark_core::record::{Warning, WarningCode};
+use flashmark_fio::Job;
+use flashmark_fio::options::{CpuPolicy, Engine, EngineOptions, Options, VerifyKind};
+use flashmark_fio::results::JobReport;
+use flashmark_host::clock::RunClock;
+use flashmark_host::engine::{self, QueueOptions, QueueSetup, SubmissionThread};
+use flashmark_host::usage::ThreadUsage;
+use rustix::thread::{CpuSet, sched_setaffinity};
+
+use crate::accesses::Accesses;
+use crate::contents::Contents;
+use crate::error::LoadProblem;
+use crate::files::{FilePlan, Rights, open_all, resident_pages};
+use crate::flow::Share;
+use crate::pace::Pace;
+use crate::replay::{Recorder, Replay, trace_of};
+use crate::report::job_report;
+use crate::series::{Chunk, Series};
+use crate::tally::FailedAccess;
+use crate::verify::{Completion, Verifier, VerifyState, state_file_name};
+use crate::worker::{Batches, Cadence, Limits, Progress, Signals, Supply, Work, Worker};
+
+/// What a thread starts from.
+pub(crate) struct ThreadPlan<'a> {
+    pub job: &'a Job,
+    /// Its place among all jobs.
+    pub job_index: usize,
+    /// The copy's number, from 0.
+    pub copy: u32,
+    /// The thread's number in the run, from 0.
+    pub number: usize,
+    pub files: FilePlan,
+    pub seed: u64,
+    /// The flow that it shares with others, and its own share.
+    pub flow: Option<Share>,
+    pub signals: Arc<Signals>,
+    pub progress: Arc<Progress>,
+}
+
+/// What a thread leaves.
+#[derive(Debug)]
+pub struct ThreadOutcome {
+    /// The job, by its place among those of the run.
+    pub job: usize,
+    /// The copy's number, from 0.
+    pub copy: u32,
+    /// Its result in fio's terms, with all latencies.
+    pub report: JobReport,
+    /// The files that it used.
+    pub files: Vec<PathBuf>,
+    /// Accesses that failed; at most [`flashmark_core::record::FAULTS_KEPT`].
+    pub failed: Vec<FailedAccess>,
+    /// How many failed.
+    pub failed_count: u64,
+    /// Blocks that hold wrong data.
+    pub wrong_blocks: u64,
+    /// Whether it was stopped before its end.
+    pub stopped: bool,
+    /// What casts doubt on its numbers, for people.
+    pub doubts: Vec<Warning>,
+    /// The engine that issued its accesses.
+    pub engine: &'static str,
+    /// Whether its accesses passed the page cache by, as far as can be seen.
+    pub direct: bool,
+}
+
+/// Opens once for all threads of a batch: to begin, or to give up.
+#[derive(Debug, Default)]
+pub(crate) struct Gate {
+    state: Mutex<Option<bool>>,
+    changed: Condvar,
+}
+
+impl Gate {
+    /// Lets everybody through: to work, or home.
+    pub(crate) fn open(&self, work: bool) {
+        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = Some(work);
+        self.changed.notify_all();
+    }
+
+    fn wait(&self) -> bool {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            match *state {
+                Some(work) => return work,
+                None => state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+            }
+        }
+    }
+}
+
+/// What all threads of a batch share.
+pub(crate) struct Common<'a> {
+    pub rights: &'a Rights,
+    pub gate: &'a Gate,
+    pub logs: SyncSender<Chunk>,
+    /// Where files that jobs make for themselves are: states of verification.
+    pub auxiliary: &'a Path,
+}
+
+/// Milliseconds since 1970 began, UTC.
+pub(crate) fn unix_ms() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+}
+
+/// A thread that is ready to work.
+pub(crate) struct Ready {
+    worker: Worker<RunClock>,
+    direct: bool,
+    engine: &'static str,
+    doubts: Vec<Warning>,
+    resident_before: Option<u64>,
+}
+
+impl ThreadPlan<'_> {
+    /// Everything before the work.
+    pub(crate) fn prepare(&self, common: &Common<'_>) -> Result<Ready, LoadProblem> {
+        let options = &self.job.options;
+        pin(options, self.copy)?;
+        let seed = self.seed;
+        let (accesses, trace, buffer_bytes) = match &self.files.needs {
+            Some(needs) => {
+                let replay = Replay::open(self.job, trace_of(self.job, self.copy).unwrap_or_default())?;
+                let replay: Box<dyn Supply + Send> = Box::new(replay);
+                (None, Some(replay), needs.largest_bytes.max(1) as usize)
+            }
+            None => {
+                let parts = self.files.parts();
+                let accesses = Accesses::new(&options.access, &options.files.file_service_type, &parts, seed)?;
+                let largest = accesses.largest_bytes() as usize;
+                (Some(accesses), None, largest)
+            }
+        };
+        let paths: Vec<String> = self.files.files.iter().map(|file| file.path.to_string_lossy().into_owned()).collect();
+        let recorder = match &options.replay.write_iolog {
+            Some(name) => Some(Recorder::create(&Recorder::path_of(name, self.copy), &paths)?),
+            None => None,
+        };
+        let files = open_all(self.job, &self.files, common.rights)?;
+        let resident_before = self.resident();
+        let mut doubts: Vec<Warning> =
+            self.files.notes.iter().map(|note| Warning::new(WarningCode::SmallTarget, note.clone())).collect();
+        if let Some(pages) =
+            resident_before.filter(|pages| *pages > 0 && options.files.invalidate && !options.files.pre_read)
+            && options.access.rw.access.reads()
+        {
+            let text =
+                format!("{pages} pages of the files stayed in the page cache: reads of them are not the medium's");
+            doubts.push(Warning::new(WarningCode::PageCache, text));
+        }
+        let open = options.files.openfiles as usize;
+        if open > 0 && open < self.files.files.len() {
+            let text = format!("openfiles={open}: all {} files are open at once", self.files.files.len());
+            doubts.push(Warning::new(WarningCode::Skipped, text));
+        }
+        let name = engine_name(options.engine.ioengine);
+        let entry =
+            engine::find(name).ok_or_else(|| LoadProblem::Option(format!("this system has no engine `{name}`")))?;
+        let side = entry.queue_side().ok_or_else(|| LoadProblem::Option(format!("`{}` has no queues", entry.name)))?;
+        let mut depth = options.engine.iodepth;
+        if depth > side.depth_max && !side.concurrent {
+            if depth > 1 {
+                let text = format!(
+                    "ioengine={} does one thing at a time: iodepth={depth} is no more than iodepth={}",
+                    options.engine.ioengine, side.depth_max
+                );
+                doubts.push(Warning::new(WarningCode::Skipped, text));
+            }
+            depth = side.depth_max;
+        }
+        let align = match options.buffers.iomem_align {
+            0 => flashmark_core::runner::BUFFER_ALIGN,
+            given if given.is_power_of_two() => given as usize,
+            given => return Err(LoadProblem::Option(format!("iomem_align={given} is no power of two"))),
+        };
+        let queue = entry.queue(QueueSetup {
+            files,
+            depth,
+            buffer_bytes,
+            buffer_align: align,
+            options: queue_options(&options.engine),
+        })?;
+        let verifier = if options.verify.verify == VerifyKind::None {
+            None
+        } else {
+            let mut verifier = Verifier::new(&options.verify, &options.buffers, seed)?;
+            verifier.reserve(buffer_bytes)?;
+            Some(verifier)
+        };
+        let worker = Worker::new(Work {
+            clock: RunClock::new(),
+            inline: !side.concurrent && depth == 1,
+            accesses,
+            trace,
+            recorder,
+            contents: Contents::new(&options.buffers, &options.verify, seed),
+            verifier,
+            pace: Pace::new(&options.pace, seed),
+            flow: self.flow.clone(),
+            series: Series::new(&options.log, self.number, &common.logs),
+            batches: batches(&options.engine, depth),
+            cadence: cadence(&options.engine),
+            limits: limits(options),
+            paths,
+            thread_number: self.number as u32 + 1,
+            signals: Arc::clone(&self.signals),
+            progress: Arc::clone(&self.progress),
+            earlier: self.earlier(common)?,
+            options: Arc::new(options.clone()),
+            queue,
+        });
+        Ok(Ready { worker, direct: options.engine.direct && entry.direct, engine: entry.name, doubts, resident_before })
+    }
+
+    /// The pages of the files that are in the page cache.
+    fn resident(&self) -> Option<u64> {
+        let real = self.files.files.iter().filter(|file| file.kind != crate::files::FileKind::Imagined);
+        real.map(|file| resident_pages(&file.path, file.needed_bytes)).sum()
+    }
+
+    /// How far an earlier run came, if the job wants to know.
+    fn earlier(&self, common: &Common<'_>) -> Result<Option<VerifyState>, LoadProblem> {
+        let verify = &self.job.options.verify;
+        if !verify.verify_state_load || verify.verify == VerifyKind::None {
+            return Ok(None);
+        }
+        let path = self.state_path(common);
+        let bytes = std::fs::read(&path).map_err(|source| LoadProblem::Io {
+            doing: "cannot read the state of verification",
+            path: path.clone(),
+            source,
+        })?;
+        let state = VerifyState::decode(&bytes)
+            .map_err(|error| LoadProblem::Option(format!("verify_state_load: {}: {error}", path.display())))?;
+        Ok(Some(state))
+    }
+
+    fn state_path(&self, common: &Common<'_>) -> PathBuf {
+        common.auxiliary.join(state_file_name(&self.job.name, self.number as u64))
+    }
+
+    /// Saves how far the writes came; gives what is to be told if that fails.
+    fn save(&self, common: &Common<'_>, writes: u64, completions: Vec<Completion>) -> Option<Warning> {
+        let options = &self.job.options;
+        let state = VerifyState {
+            job: self.job.name.clone(),
+            index: self.number as u64,
+            depth: options.engine.iodepth,
+            files: self.files.files.len() as u32,
+            writes,
+            random: [self.seed, 0, 0, 0, 0, 0],
+            completions,
+        };
+        let path = self.state_path(common);
+        let saved = state.encode().map_err(|error| error.to_string());
+        let saved = saved.and_then(|bytes| std::fs::write(&path, bytes).map_err(|error| error.to_string()));
+        let error = saved.err()?;
+        let text = format!("verify_state_save: {} could not be written: {error}", path.display());
+        Some(Warning::new(WarningCode::Skipped, text))
+    }
+
+    /// The work, once the gate is open.
+    pub(crate) fn work(&self, ready: Ready, common: &Common<'_>) -> Option<ThreadOutcome> {
+        if !common.gate.wait() {
+            return None;
+        }
+        let Ready { worker, mut direct, engine, mut doubts, resident_before } = ready;
+        self.delay();
+        let started_at = unix_ms();
+        let before = ThreadUsage::now();
+        let mut result = worker.run();
+        let usage = ThreadUsage::now().since(&before);
+        let options = &self.job.options;
+        if direct && options.access.rw.access.reads() {
+            let moved_pages = result.tally.direction(crate::accesses::Direction::Read).bytes / 4096;
+            if let (Some(before), Some(after)) = (resident_before, self.resident())
+                && after.saturating_sub(before) > (moved_pages / 10).max(16)
+            {
+                direct = false;
+                let text = "direct=1, but what was read is in the page cache: the file system buffered it";
+                doubts.push(Warning::new(WarningCode::NotDirect, text));
+            }
+        }
+        if let Some((writes, completions)) = result.state.take() {
+            doubts.extend(self.save(common, writes, completions));
+        }
+        if let Some(lost) = &result.lost_trace {
+            doubts.push(Warning::new(WarningCode::Skipped, format!("write_iolog: the trace is not whole: {lost}")));
+        }
+        let report = job_report(self.job, &mut result, usage, started_at);
+        Some(ThreadOutcome {
+            job: self.job_index,
+            copy: self.copy,
+            report,
+            files: self.files.files.iter().map(|file| file.path.clone()).collect(),
+            failed: std::mem::take(&mut result.tally.failed),
+            failed_count: result.tally.failed_count,
+            wrong_blocks: result.wrong_count,
+            stopped: result.stopped,
+            doubts,
+            engine,
+            direct,
+        })
+    }
+
+    /// `startdelay`, in slices, so that a stop is heard.
+    fn delay(&self) {
+        let (least, most) = self.job.options.run.startdelay_us;
+        let spread = crate::contents::mix(self.number as u64) % (most.saturating_sub(least) + 1);
+        let clock = RunClock::new();
+        let until = clock.now_ns().saturating_add((least + spread).saturating_mul(1000));
+        while !self.signals.stop.load(std::sync::atomic::Ordering::Relaxed) {
+            let left = until.saturating_sub(clock.now_ns());
+            if left == 0 {
+                break;
+            }
+            clock.sleep_ns(left.min(20_000_000));
+        }
+    }
+}
+
+/// How the engine is called here. fio's `sync` seeks before each call, which nobody wants to measure.
+fn engine_name(engine: Engine) -> &'static str {
+    match engine {
+        Engine::Psync => Engine::Sync.name(),
+        other => other.name(),
+    }
+}
+
+/// Runs only on the processors that the job says.
+fn pin(options: &Options, copy: u32) -> Result<(), LoadProblem> {
+    let allowed: Vec<u32> = options.run.cpus_allowed.0.iter().copied().collect();
+    if allowed.is_empty() {
+        return Ok(());
+    }
+    let chosen = match options.run.cpus_allowed_policy {
+        CpuPolicy::Shared => allowed,
+        CpuPolicy::Split => vec![allowed[copy as usize % allowed.len()]],
+    };
+    let mut set = CpuSet::new();
+    for cpu in &chosen {
+        if *cpu as usize >= CpuSet::MAX_CPU {
+            return Err(LoadProblem::Option(format!("cpus_allowed: processor {cpu} is not there")));
+        }
+        set.set(*cpu as usize);
+    }
+    sched_setaffinity(None, &set).map_err(|error| {
+        let names: Vec<String> = chosen.iter().map(ToString::to_string).collect();
+        LoadProblem::Option(format!(
+            "cpus_allowed={}: the system refuses ({error}); name processors that are there",
+            names.join(",")
+        ))
+    })
+}
+
+fn queue_options(options: &EngineOptions) -> QueueOptions {
+    QueueOptions {
+        fixed_buffers: options.fixedbufs,
+        registered_files: options.registerfiles,
+        poll: options.hipri,
+        submission_thread: options.sqthread_poll.then_some(SubmissionThread { cpu: options.sqthread_poll_cpu }),
+        vectored: options.nonvectored == Some(false) || options.libaio_vectored,
+        force_async: options.force_async,
+        userspace_reap: options.userspace_reap,
+    }
+}
+
+/// fio's meaning of its batch options (HOWTO, "I/O depth").
+pub(crate) fn batches(options: &EngineOptions, depth: u32) -> Batches {
+    let submit = if options.iodepth_batch == 0 { depth } else { options.iodepth_batch.min(depth) };
+    let complete_min = options.iodepth_batch_complete_min.min(depth);
+    let complete_max = match options.iodepth_batch_complete_max {
+        // At least what is waited for; more that is there anyway costs nothing to take.
+        0 => depth,
+        most => most.max(complete_min).min(depth),
+    };
+    let low = if options.iodepth_low == 0 { depth } else { options.iodepth_low.min(depth) };
+    Batches { depth, submit, complete_min, complete_max: complete_max.max(1), low }
+}
+
+pub(crate) fn cadence(options: &EngineOptions) -> Cadence {
+    Cadence {
+        fsync: options.fsync,
+        fdatasync: options.fdatasync,
+        range: options.sync_file_range.map(|range| {
+            let steps = RangeSync { wait_before: range.wait_before, write: range.write, wait_after: range.wait_after };
+            (range.every, steps)
+        }),
+    }
+}
+
+pub(crate) fn limits(options: &Options) -> Limits {
+    let run = &options.run;
+    let latencies = options.pace.max_latency_us.each().map(|us| us.saturating_mul(1000));
+    Limits {
+        runtime_ns: (run.runtime_us > 0).then(|| run.runtime_us.saturating_mul(1000)),
+        time_based: run.time_based && run.runtime_us > 0,
+        ramp_ns: run.ramp_time_us.saturating_mul(1000),
+        max_latency_ns: latencies.iter().any(|limit| *limit > 0).then_some(latencies),
+    }
+}

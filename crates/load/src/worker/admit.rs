@@ -1,0 +1,376 @@
+//! The next access: whether it may be issued now, and issuing it.
+
+use flashmark_core::clock::Clock;
+use flashmark_core::queue::{ErrorCode, IoKind, Request};
+
+use super::supply::Next;
+use super::{Halt, InFlight, Role, Supply, Worker, libc_numbers};
+use crate::accesses::{Access, Direction};
+use crate::verify::Stamp;
+
+/// What became of the next access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Admitted {
+    /// It is in the engine's queue.
+    Pushed,
+    /// It is complete.
+    Completed,
+    /// It has to wait until this time.
+    NotBefore(u64),
+    /// It has to wait for what is under way.
+    Quiesce,
+    /// There is none.
+    End,
+}
+
+impl<C: Clock> Worker<C> {
+    /// Issues what comes next. With a queue, `batch_ns` is when the batch began; without, the clock is looked at for each.
+    #[inline]
+    pub(super) fn admit<S: Supply>(&mut self, supply: &mut S, batch_ns: Option<u64>) -> Result<Admitted, Halt> {
+        if self.has_urgent
+            && let Some(admitted) = self.urgent(batch_ns)?
+        {
+            return Ok(admitted);
+        }
+        let next = match self.held.take() {
+            Some(held) => held,
+            None => supply.next(),
+        };
+        match next {
+            Next::Access(access) if !self.is_special => self.issue(access, Role::Plain, None, batch_ns),
+            Next::Access(access) => self.with_care(next, access, Role::Plain, batch_ns),
+            Next::Check(access, number) => self.with_care(next, access, Role::Check(number), batch_ns),
+            other => self.no_access(other, batch_ns),
+        }
+    }
+
+    fn no_access(&mut self, next: Next, batch_ns: Option<u64>) -> Result<Admitted, Halt> {
+        match next {
+            Next::Sync(file) => {
+                if self.under_way() > 0 {
+                    self.held = Some(next);
+                    return Ok(Admitted::Quiesce);
+                }
+                self.issue_sync(IoKind::Sync, file, 0, 0, batch_ns)
+            }
+            Next::Wait(ns) => {
+                let until = self.pass_start_ns.saturating_add(ns);
+                if self.clock.now_ns() >= until {
+                    return Ok(Admitted::Completed);
+                }
+                self.held = Some(next);
+                Ok(Admitted::NotBefore(until))
+            }
+            Next::Barrier => {
+                if self.under_way() == 0 {
+                    return Ok(Admitted::Completed);
+                }
+                self.held = Some(next);
+                Ok(Admitted::Quiesce)
+            }
+            Next::Broken => {
+                let text = "the trace changed while it was replayed".into();
+                Err(Halt::Failed { code: libc_numbers::EIO, text })
+            }
+            _ => Ok(Admitted::End),
+        }
+    }
+
+    /// What goes before the next access: what has to be tried again, syncs that are due, a pause to think.
+    #[cold]
+    fn urgent(&mut self, batch_ns: Option<u64>) -> Result<Option<Admitted>, Halt> {
+        if let Some(slot) = self.again.pop_front() {
+            return self.push(slot, batch_ns).map(Some);
+        }
+        if let Some((kind, file, offset, bytes)) = self.sync_due {
+            if self.under_way() > 0 {
+                return Ok(Some(Admitted::Quiesce));
+            }
+            self.sync_due = None;
+            return self.issue_sync(kind, file, offset, bytes, batch_ns).map(Some);
+        }
+        if self.think_due {
+            if self.under_way() > 0 {
+                return Ok(Some(Admitted::Quiesce));
+            }
+            self.think_due = false;
+            self.think()?;
+        }
+        self.has_urgent = false;
+        Ok(None)
+    }
+
+    /// An access of a job with a rate, a flow, ordered overlaps, or pauses.
+    #[cold]
+    fn with_care(&mut self, next: Next, access: Access, role: Role, batch_ns: Option<u64>) -> Result<Admitted, Halt> {
+        if matches!(role, Role::Check(_)) && self.unwritten.contains(&(access.file, access.offset)) {
+            return Ok(Admitted::Completed);
+        }
+        if self.options.engine.serialize_overlap && self.overlaps(&access) {
+            self.held = Some(next);
+            return Ok(Admitted::Quiesce);
+        }
+        let intended = match &self.pace {
+            Some(pace) if role == Role::Plain => pace.intended_ns(access.direction),
+            _ => None,
+        };
+        if let Some(intended) = intended
+            && self.clock.now_ns() < intended
+        {
+            self.held = Some(next);
+            return Ok(Admitted::NotBefore(intended));
+        }
+        if role == Role::Plain {
+            if let Some(flow) = &mut self.flow
+                && !flow.may_issue()
+            {
+                let until = self.clock.now_ns().saturating_add(flow.sleep_ns);
+                self.held = Some(next);
+                return Ok(Admitted::NotBefore(until));
+            }
+            if let Some(pace) = &mut self.pace {
+                pace.issued(access.direction, access.bytes);
+            }
+            self.count_for_pauses(&access);
+        }
+        // Waiting took time: an access that waited begins now.
+        let batch_ns = if intended.is_some() { batch_ns.map(|_| self.clock.now_ns()) } else { batch_ns };
+        self.issue(access, role, intended, batch_ns)
+    }
+
+    fn overlaps(&self, access: &Access) -> bool {
+        let end = access.offset + u64::from(access.bytes);
+        let mut is_free = vec![false; self.slots.len()];
+        for slot in &self.free {
+            is_free[*slot as usize] = true;
+        }
+        self.slots.iter().zip(is_free).filter(|(_, is_free)| !is_free).any(|(flight, _)| {
+            let other = &flight.access;
+            other.file == access.file && other.offset < end && access.offset < other.offset + u64::from(other.bytes)
+        })
+    }
+
+    /// Counts writes to the next sync, and accesses to the next pause.
+    fn count_for_pauses(&mut self, access: &Access) {
+        let is_due = |count: &mut u32, every: u32| {
+            if every == 0 {
+                return false;
+            }
+            *count += 1;
+            let due = *count >= every;
+            if due {
+                *count = 0;
+            }
+            due
+        };
+        if access.direction == Direction::Write {
+            let cadence = self.cadence;
+            // Each counts all writes; the one that does most goes first, and stands for the others.
+            if let Some((every, range)) = cadence.range {
+                if self.since_range == 0 {
+                    self.range_start = access.offset;
+                    self.range_end = access.offset;
+                }
+                self.range_start = self.range_start.min(access.offset);
+                self.range_end = self.range_end.max(access.offset + u64::from(access.bytes));
+                if is_due(&mut self.since_range, every) {
+                    let bytes = u32::try_from(self.range_end - self.range_start).unwrap_or(0);
+                    self.sync_due = Some((IoKind::RangeSync(range), access.file, self.range_start, bytes));
+                }
+            }
+            if is_due(&mut self.since_datasync, cadence.fdatasync) {
+                self.sync_due = Some((IoKind::DataSync, access.file, 0, 0));
+            }
+            if is_due(&mut self.since_sync, cadence.fsync) {
+                self.sync_due = Some((IoKind::Sync, access.file, 0, 0));
+            }
+        }
+        if self.options.pace.thinktime_us > 0 && is_due(&mut self.since_think, self.options.pace.thinktime_blocks) {
+            self.think_due = true;
+        }
+        self.has_urgent |= self.sync_due.is_some() || self.think_due;
+    }
+
+    /// Pauses: `thinktime_spin` of it at work, the rest asleep.
+    fn think(&mut self) -> Result<(), Halt> {
+        let pace = &self.options.pace;
+        let (think_ns, spin_ns) =
+            (pace.thinktime_us * 1000, (pace.thinktime_spin_us * 1000).min(pace.thinktime_us * 1000));
+        let start = self.clock.now_ns();
+        while self.clock.now_ns() < start + spin_ns {
+            std::hint::spin_loop();
+        }
+        self.wait_until(start + think_ns)?;
+        if self.options.pace.rate_ignore_thinktime {
+            return Ok(());
+        }
+        let paused = self.clock.now_ns().saturating_sub(start);
+        if let Some(pace) = &mut self.pace {
+            pace.pause(paused);
+        }
+        Ok(())
+    }
+
+    fn issue_sync(
+        &mut self,
+        kind: IoKind,
+        file: u32,
+        offset: u64,
+        bytes: u32,
+        batch_ns: Option<u64>,
+    ) -> Result<Admitted, Halt> {
+        let Some(slot) = self.free.pop() else { return Ok(Admitted::Quiesce) };
+        let access = Access { direction: Direction::Write, file, offset, bytes };
+        let start_ns = batch_ns.unwrap_or_else(|| self.clock.now_ns());
+        self.slots[slot as usize] = InFlight {
+            access,
+            role: Role::Sync(kind),
+            start_ns,
+            issued_ns: start_ns,
+            intended_ns: None,
+            moved: 0,
+            retries: 0,
+        };
+        self.push(slot, batch_ns)
+    }
+
+    /// Fills the buffer and gives the access to the engine.
+    #[inline]
+    fn issue(
+        &mut self,
+        access: Access,
+        role: Role,
+        intended_ns: Option<u64>,
+        batch_ns: Option<u64>,
+    ) -> Result<Admitted, Halt> {
+        let Some(slot) = self.free.pop() else { return Ok(Admitted::Quiesce) };
+        if access.direction == Direction::Write {
+            self.fill(slot, &access);
+        }
+        self.tally.depth(self.under_way());
+        let start_ns = batch_ns.unwrap_or(0);
+        self.slots[slot as usize] =
+            InFlight { access, role, start_ns, issued_ns: start_ns, intended_ns, moved: 0, retries: 0 };
+        self.push(slot, batch_ns)
+    }
+
+    #[inline]
+    fn fill(&mut self, slot: u32, access: &Access) {
+        let number = self.writes_issued;
+        self.writes_issued += 1;
+        // What the slot was last used for.
+        let overwritten = self.slots[slot as usize].access.direction == Direction::Read;
+        let buffer = self.queue.buffer(slot);
+        if overwritten {
+            // All of it: a later, longer write from this slot must not hold what was read.
+            self.contents.refresh(buffer, access.offset, true);
+        }
+        let Some(block) = buffer.get_mut(..access.bytes as usize) else { return };
+        if !overwritten {
+            self.contents.refresh(block, access.offset, false);
+        }
+        if let Some(verifier) = &mut self.verifier {
+            let time_ns = self.clock.now_ns();
+            verifier.stamp(block, &Stamp { offset: access.offset, number, time_ns, thread: self.thread_number });
+        }
+    }
+
+    /// Gives a slot to the engine.
+    #[inline]
+    pub(super) fn push(&mut self, slot: u32, batch_ns: Option<u64>) -> Result<Admitted, Halt> {
+        let flight = &mut self.slots[slot as usize];
+        let access = flight.access;
+        let kind = match flight.role {
+            Role::Sync(kind) => kind,
+            Role::Plain | Role::Check(_) => match access.direction {
+                Direction::Read => IoKind::Read,
+                Direction::Write => IoKind::Write,
+                Direction::Trim => IoKind::Trim,
+            },
+        };
+        let request = Request {
+            slot,
+            kind,
+            file: access.file,
+            offset: access.offset + u64::from(flight.moved),
+            bytes: access.bytes - flight.moved,
+        };
+        if batch_ns.is_none() && flight.moved == 0 && flight.retries == 0 {
+            let now = self.clock.now_ns();
+            flight.start_ns = now;
+            flight.issued_ns = now;
+        }
+        if let Some(recorder) = &mut self.recorder
+            && flight.moved == 0
+            && flight.retries == 0
+        {
+            recorder.issued(kind, access.file, access.offset, access.bytes, flight.start_ns);
+        }
+        match self.queue.push(&request) {
+            Ok(None) => {
+                self.batch.push(slot);
+                Ok(Admitted::Pushed)
+            }
+            Ok(Some(completion)) => {
+                let now = self.clock.now_ns();
+                self.complete(&completion, now)?;
+                self.tick(now)?;
+                Ok(Admitted::Completed)
+            }
+            Err(code) => self.refused(slot, code),
+        }
+    }
+
+    /// The engine does not take it at all.
+    #[cold]
+    fn refused(&mut self, slot: u32, code: ErrorCode) -> Result<Admitted, Halt> {
+        let access = self.slots[slot as usize].access;
+        let action = self.slots[slot as usize].action();
+        self.free.push(slot);
+        self.fail(action, &access, code.number(), system_text(code))?;
+        Ok(Admitted::Completed)
+    }
+
+    /// Hands what was pushed to the kernel.
+    pub(super) fn submit_pushed(&mut self) -> Result<(), Halt> {
+        let mut tries = 0_u32;
+        let taken = loop {
+            match self.queue.submit() {
+                Ok(0) if self.queue.under_way() == 0 => {
+                    // The kernel has no room for even one, and nothing is under way whose end would make some.
+                    if self.is_told_to_stop() {
+                        return Err(Halt::Stopped);
+                    }
+                    tries += 1;
+                    if tries > 1000 {
+                        let text = system_text(ErrorCode::new(libc_numbers::EAGAIN));
+                        return Err(Halt::Failed { code: libc_numbers::EAGAIN, text });
+                    }
+                    self.clock.sleep_ns(1_000_000);
+                }
+                Ok(taken) => {
+                    self.tally.submitted(taken);
+                    break taken as usize;
+                }
+                Err(code) => {
+                    self.is_lost = true;
+                    return Err(Halt::Failed { code: code.number(), text: system_text(code) });
+                }
+            }
+        };
+        let issued_ns = self.clock.now_ns();
+        // Taken in the order in which they were pushed. What goes again was submitted before.
+        for slot in self.batch.drain(..taken.min(self.batch.len())) {
+            let flight = &mut self.slots[slot as usize];
+            if flight.moved == 0 && flight.retries == 0 {
+                flight.issued_ns = issued_ns;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// An error in the system's words.
+pub(crate) fn system_text(code: ErrorCode) -> String {
+    std::io::Error::from_raw_os_error(code.number()).to_string()
+}

@@ -1,0 +1,218 @@
+//! What is done with completed accesses.
+
+use flashmark_core::clock::Clock;
+use flashmark_core::queue::{Completion, ErrorCode, Patience};
+
+use super::admit::system_text;
+use super::{Halt, InFlight, Role, WRONG_DATA, Worker, graver, libc_numbers};
+use crate::accesses::Direction;
+use crate::tally::Latencies;
+use crate::verify::{Completion as WriteDone, Expectation};
+
+/// How often an access is tried again that the system cannot take for the moment.
+const RETRIES_MAX: u32 = 10_000;
+
+impl InFlight {
+    /// What it does, in a word.
+    pub(super) fn action(&self) -> &'static str {
+        match (self.role, self.access.direction) {
+            (Role::Sync(_), _) => "sync",
+            (Role::Check(_), _) => "verify",
+            (_, Direction::Read) => "read",
+            (_, Direction::Write) => "write",
+            (_, Direction::Trim) => "trim",
+        }
+    }
+}
+
+impl<C: Clock> Worker<C> {
+    /// Waits for at least so many, and deals with all that are complete, also behind one that failed.
+    pub(super) fn reap(&mut self, at_least: u32, patience: Patience) -> Result<(), Halt> {
+        let mut done = std::mem::take(&mut self.done);
+        done.clear();
+        let reaped = self.queue.reap(at_least, patience, &mut done);
+        let now = self.clock.now_ns();
+        if !done.is_empty() {
+            self.tally.completed(done.len() as u32);
+        }
+        let mut outcome = Ok(());
+        for completion in &done {
+            if let Err(halt) = self.complete(completion, now) {
+                outcome = graver(outcome, Err(halt));
+            }
+        }
+        self.done = done;
+        if let Err(code) = reaped {
+            self.is_lost = true;
+            return Err(Halt::Failed { code: code.number(), text: system_text(code) });
+        }
+        outcome?;
+        self.tick(now)
+    }
+
+    #[inline]
+    pub(super) fn complete(&mut self, completion: &Completion, now: u64) -> Result<(), Halt> {
+        let slot = completion.slot;
+        let flight = self.slots[slot as usize];
+        match completion.result {
+            Ok(moved) if flight.role == Role::Plain && flight.moved + moved == flight.access.bytes => {
+                self.free.push(slot);
+                let latencies = self.latencies(&flight, now);
+                self.count(&flight, latencies, now);
+                if self.check_reads && flight.access.direction == Direction::Read {
+                    self.check(slot, &flight, None)?;
+                }
+                match self.limits.max_latency_ns {
+                    None => Ok(()),
+                    Some(limits) => self.check_latency(&flight, latencies, limits),
+                }
+            }
+            Ok(moved) => self.otherwise(slot, flight, moved, now),
+            Err(code) => self.failed(slot, &flight, code),
+        }
+    }
+
+    #[inline]
+    fn latencies(&self, flight: &InFlight, now: u64) -> Latencies {
+        Latencies {
+            submission: (!self.inline).then(|| flight.issued_ns.saturating_sub(flight.start_ns)),
+            completion: now.saturating_sub(flight.issued_ns),
+            from_intended: flight.intended_ns.map(|intended| now.saturating_sub(intended)),
+        }
+    }
+
+    #[inline]
+    fn count(&mut self, flight: &InFlight, latencies: Latencies, now: u64) {
+        let direction = flight.access.direction;
+        let bytes = u64::from(flight.access.bytes);
+        self.tally.complete(direction, bytes, latencies);
+        self.progress.add(direction, bytes);
+        if direction == Direction::Write
+            && let Some(recent) = &mut self.recent
+        {
+            if recent.len() == self.slots.len() {
+                recent.pop_front();
+            }
+            recent.push_back(WriteDone { file: u64::from(flight.access.file), offset: flight.access.offset });
+        }
+        if let Some(series) = &mut self.series
+            && self.ramp_end_ns == 0
+        {
+            series.complete(&flight.access, latencies, now);
+        }
+    }
+
+    /// What is no plain access in one transfer.
+    #[cold]
+    fn otherwise(&mut self, slot: u32, flight: InFlight, moved: u32, now: u64) -> Result<(), Halt> {
+        let latencies = self.latencies(&flight, now);
+        if let Role::Sync(_) = flight.role {
+            self.free.push(slot);
+            self.tally.syncs.record(latencies.submission.unwrap_or(0) + latencies.completion);
+            return Ok(());
+        }
+        let access = flight.access;
+        let total = flight.moved + moved;
+        // Trims and syncs move nothing.
+        if access.direction == Direction::Trim || total == access.bytes {
+            self.free.push(slot);
+            self.count(&flight, latencies, now);
+            return match flight.role {
+                // A block that came in pieces lies at the wrong place in the buffer.
+                Role::Check(number) if flight.moved == 0 => self.check(slot, &flight, number),
+                _ => Ok(()),
+            };
+        }
+        self.tally.short(access.direction);
+        if moved == 0 {
+            self.free.push(slot);
+            let text = format!(
+                "nothing was moved at offset {} of {} bytes: the file or device ends there",
+                access.offset + u64::from(flight.moved),
+                access.bytes
+            );
+            return self.fail(flight.action(), &access, libc_numbers::EIO, text);
+        }
+        if access.direction == Direction::Write {
+            // The rest moves to the front, where the next transfer takes it from.
+            let buffer = self.queue.buffer(slot);
+            buffer.copy_within(moved as usize..(access.bytes - flight.moved) as usize, 0);
+        }
+        let is_checked = self.check_reads && access.direction == Direction::Read;
+        if is_checked || matches!(flight.role, Role::Check(_)) {
+            // Read anew as a whole, so that it lies as it was written.
+            self.slots[slot as usize].retries += 1;
+            if self.slots[slot as usize].retries > 8 {
+                self.free.push(slot);
+                let text = format!("only {moved} of {} bytes could be read in one go to be verified", access.bytes);
+                return self.fail("verify", &access, libc_numbers::EIO, text);
+            }
+        } else {
+            self.slots[slot as usize].moved = total;
+        }
+        self.try_again(slot);
+        Ok(())
+    }
+
+    fn try_again(&mut self, slot: u32) {
+        self.again.push_back(slot);
+        self.has_urgent = true;
+    }
+
+    #[cold]
+    fn failed(&mut self, slot: u32, flight: &InFlight, code: ErrorCode) -> Result<(), Halt> {
+        let may_come = matches!(code.number(), libc_numbers::EAGAIN | libc_numbers::EINTR);
+        if may_come && flight.retries < RETRIES_MAX {
+            self.slots[slot as usize].retries += 1;
+            self.try_again(slot);
+            return Ok(());
+        }
+        self.free.push(slot);
+        self.fail(flight.action(), &flight.access, code.number(), system_text(code))
+    }
+
+    /// Gives up what was to be tried again: the thread ends.
+    pub(super) fn again_is_given_up(&mut self) {
+        while let Some(slot) = self.again.pop_front() {
+            self.free.push(slot);
+        }
+    }
+
+    /// Compares a block with what was written.
+    #[cold]
+    fn check(&mut self, slot: u32, flight: &InFlight, number: Option<u64>) -> Result<(), Halt> {
+        let Some(verifier) = &mut self.verifier else { return Ok(()) };
+        let access = flight.access;
+        let block = &self.queue.buffer(slot)[..access.bytes as usize];
+        let expectation = number.map_or(Expectation::Any, |number| Expectation::Write { number });
+        let Err(mismatch) = verifier.check(block, access.offset, expectation) else { return Ok(()) };
+        let text = mismatch.to_string();
+        if self.options.verify.verify_dump
+            && let Some(path) = self.paths.get(access.file as usize)
+        {
+            for file in verifier.dump(path, block, access.offset, &mismatch) {
+                // Not to be able to keep it changes nothing about what is wrong.
+                let _ = std::fs::write(&file.name, &file.bytes);
+            }
+        }
+        self.wrong_count += 1;
+        // Without verify_fatal all the rest is checked too, and the job fails at its end.
+        match self.fail("verify", &access, WRONG_DATA, text) {
+            Err(halt) if self.options.verify.verify_fatal => Err(halt),
+            _ => Ok(()),
+        }
+    }
+
+    /// Ends a job whose accesses take too long (`max_latency`).
+    #[cold]
+    fn check_latency(&mut self, flight: &InFlight, latencies: Latencies, limits: [u64; 3]) -> Result<(), Halt> {
+        let limit = limits[flight.access.direction as usize];
+        let total = latencies.submission.unwrap_or(0) + latencies.completion;
+        if limit == 0 || total <= limit {
+            return Ok(());
+        }
+        let text = format!("a latency of {} usec is over max_latency = {} usec", total / 1000, limit / 1000);
+        self.note("latency", &flight.access, libc_numbers::ETIME, text.clone());
+        Err(Halt::Failed { code: libc_numbers::ETIME, text })
+    }
+}

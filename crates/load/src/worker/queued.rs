@@ -1,0 +1,119 @@
+//! The loop for engines that keep several accesses under way.
+
+use flashmark_core::clock::Clock;
+use flashmark_core::queue::Patience;
+
+use super::admit::Admitted;
+use super::{Halt, Supply, Worker, graver};
+
+impl<C: Clock> Worker<C> {
+    /// Everything that `supply` has, with the queue kept full. When it ends early, what is under way is left to
+    /// [`Self::drain`].
+    pub(super) fn queue_up<S: Supply>(&mut self, supply: &mut S) -> Result<(), Halt> {
+        let mut ended = false;
+        loop {
+            if self.is_told_to_stop() {
+                return Err(Halt::Stopped);
+            }
+            let start_ns = self.clock.now_ns();
+            let mut pushed = 0;
+            let mut not_before = None;
+            let mut quiesce = false;
+            if !self.again.is_empty() {
+                self.push_again(start_ns)?;
+            }
+            if !ended {
+                while pushed < self.batches.submit && self.may_push() {
+                    match self.admit(supply, Some(start_ns))? {
+                        Admitted::Pushed => pushed += 1,
+                        Admitted::Completed => {}
+                        Admitted::NotBefore(ns) => {
+                            not_before = Some(ns);
+                            break;
+                        }
+                        Admitted::Quiesce => {
+                            quiesce = true;
+                            break;
+                        }
+                        Admitted::End => {
+                            ended = true;
+                            break;
+                        }
+                    }
+                }
+            }
+            // Also what an earlier submission left.
+            if !self.batch.is_empty() {
+                self.submit_pushed()?;
+            }
+            let under_way = self.under_way();
+            if under_way == 0 {
+                if ended {
+                    return Ok(());
+                }
+                if let Some(ns) = not_before {
+                    self.wait_until(ns)?;
+                }
+                continue;
+            }
+            if ended || quiesce {
+                self.reap_some(self.batches.complete_min.max(1))?;
+            } else if let Some(ns) = not_before {
+                let now = self.clock.now_ns();
+                self.tick(now)?;
+                self.reap(1, Patience::Nanoseconds(ns.saturating_sub(now)))?;
+            } else if !self.may_push() {
+                // Full: down to the low mark, as many at a time as the job says.
+                self.reap_some(self.batches.complete_min.max(1))?;
+                while self.under_way() > self.batches.low {
+                    self.reap_some(self.batches.complete_min.max(1))?;
+                }
+            } else if self.batches.complete_min == 0 {
+                self.reap(0, Patience::None)?;
+            }
+        }
+    }
+
+    /// Gives the engine what is to be issued again. It has its slots already, so that no room and no end is in its way.
+    #[cold]
+    fn push_again(&mut self, start_ns: u64) -> Result<(), Halt> {
+        while let Some(slot) = self.again.pop_front() {
+            self.push(slot, Some(start_ns))?;
+        }
+        Ok(())
+    }
+
+    fn may_push(&self) -> bool {
+        !self.free.is_empty() && self.under_way() < self.batches.depth
+    }
+
+    /// Waits for at least so many.
+    pub(super) fn reap_some(&mut self, at_least: u32) -> Result<(), Halt> {
+        self.reap(at_least.min(self.under_way()), Patience::Forever)
+    }
+
+    /// Waits for everything that is under way, whatever became of it; errors are noted, and the gravest one is given.
+    pub(super) fn drain(&mut self) -> Result<(), Halt> {
+        let mut outcome = Ok(());
+        loop {
+            self.again_is_given_up();
+            // What was pushed and not submitted would turn up among what comes later.
+            if !self.batch.is_empty() && !self.is_lost {
+                let submitted = self.submit_pushed();
+                let is_stuck = submitted.is_err();
+                outcome = graver(outcome, submitted);
+                if is_stuck && self.queue.under_way() == 0 {
+                    break;
+                }
+            }
+            if self.is_lost || self.queue.under_way() == 0 && self.batch.is_empty() {
+                break;
+            }
+            match self.reap(self.queue.under_way(), Patience::Forever) {
+                Err(Halt::TimeUp) => {}
+                reaped => outcome = graver(outcome, reaped),
+            }
+        }
+        outcome
+    }
+}
