@@ -157,6 +157,10 @@ pub struct RunArgs {
     #[arg(short, long, value_name = "FILE", conflicts_with = "resume")]
     pub output: Option<PathBuf>,
 
+    /// Record what is done to the target in this new file, in fio's language (replay: flashmark fio --read_iolog=FILE)
+    #[arg(long, value_name = "FILE", conflicts_with = "sweep")]
+    pub iolog: Option<PathBuf>,
+
     /// Finish the interrupted run in this file; suite, settings and targets are taken from it
     #[arg(long, value_name = "FILE", conflicts_with_all = ["targets", "suite", "compat", "only", "set", "sweep", "image", "mkfs"])]
     pub resume: Option<PathBuf>,

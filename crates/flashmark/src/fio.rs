@@ -51,9 +51,6 @@ pub fn run(args: &FioArgs) -> anyhow::Result<Exit> {
         ..RenderOptions::default()
     };
     let mut output = Output::open(line.program.output.as_deref())?;
-    if line.program.formats.contains(&OutputFormat::Normal) {
-        output.put(&before_run(&set.jobs, &how))?;
-    }
     let interrupt = interrupt::install()?;
     let is_shown = !own.quiet && line.program.eta != EtaWhen::Never;
     let mut progress = Progress::start(is_shown, &line.program, interrupt);
@@ -67,6 +64,10 @@ pub fn run(args: &FioArgs) -> anyhow::Result<Exit> {
         warnings.iter().for_each(|warning| say(format_args!("{warning}")));
     }
     tell_failures(&finished);
+    if line.program.formats.contains(&OutputFormat::Normal) {
+        // Only now: of jobs that are refused nothing has started.
+        output.put(&before_run(&set.jobs, &how))?;
+    }
     let how = RenderOptions { warnings, ..how };
     output.put(&render_all(&finished.results, &line.program.formats, &how))?;
     output.end()?;

@@ -3,6 +3,7 @@
 mod asked;
 mod hosts;
 pub mod interrupt;
+mod iolog;
 mod labs;
 mod mkfs_list;
 mod outcome;
@@ -47,7 +48,7 @@ pub fn run(args: RunArgs, settings: Settings) -> anyhow::Result<Exit> {
         return mkfs_list::print();
     }
     let mut output = Output::new(&args.show)?;
-    let (plan, mut file) = plan(&args, settings)?;
+    let (mut plan, mut file) = plan(&args, settings)?;
     if plan.asked.is_sweep() {
         output = output.sorted_by(Metric::default());
     }
@@ -76,6 +77,7 @@ pub fn run(args: RunArgs, settings: Settings) -> anyhow::Result<Exit> {
     if let Some(path) = args.output.as_ref().filter(|_| file.is_none()) {
         file = Some(RunFile::create(path)?);
     }
+    plan.iolog = args.iolog.as_deref().map(|path| iolog::IologFile::for_plan(path, &plan)).transpose()?;
     let mut recorder = Recorder::new(&plan, file, output.needs_figures_only());
     let progress = Progress::start(args.quiet, args.show.rate_unit());
     let measured = measure(&plan, &args, &mut hosts, &progress, interrupt, &mut recorder);
@@ -83,12 +85,17 @@ pub fn run(args: RunArgs, settings: Settings) -> anyhow::Result<Exit> {
     // printing meets.
     drop(progress);
     let left_behind = !hosts.finish(&plan);
+    let iolog_failed = plan.iolog.as_ref().is_some_and(|iolog| !iolog.finish());
     let held = measured?;
     let Recorded { records, file_failed } = recorder.finish();
     if let Some(shard) = args.shard.filter(|_| plan.part.is_empty() && !args.quiet) {
         say(format_args!("part {shard} is empty: the run has {} targets", plan.seats.len()));
     }
-    let exit = if interrupt.is_set() { Exit::Interrupted } else { exit_of(&records, file_failed || left_behind) };
+    let exit = if interrupt.is_set() {
+        Exit::Interrupted
+    } else {
+        exit_of(&records, file_failed || left_behind || iolog_failed)
+    };
     if let Some(image) = image {
         image.save(held)?;
     }

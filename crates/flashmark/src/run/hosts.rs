@@ -20,6 +20,7 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
 use super::interrupt::Interrupt;
+use super::iolog::Recording;
 use super::outcome::{did_not_start, skipped};
 use super::plan::{Plan, Seat};
 use super::progress::Progress;
@@ -187,7 +188,9 @@ impl Bench<'_> {
                     ran = true;
                     let watch = SleepWatch::start();
                     let mut runner = Runner::new(MonotonicClock, self.buffer, self.meters);
-                    let mut outcome = runner.run(workload, *target, &mut progress.watcher(*interrupt));
+                    let watcher = progress.watcher(*interrupt);
+                    let mut recording = Recording::new(watcher, plan.iolog.as_ref());
+                    let mut outcome = runner.run(workload, *target, &mut recording);
                     outcome.warnings.splice(0..0, doubts);
                     if let Some(slept) = watch.slept() {
                         let message = format!("the machine slept for {slept:.1?} during the measurement");

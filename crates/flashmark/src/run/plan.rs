@@ -16,6 +16,7 @@ use flashmark_lab::Board;
 use flashmark_suite::digest;
 
 use super::asked::{Asked, Variants, too_many};
+use super::iolog::IologFile;
 use super::place::{Place, places};
 use super::shard::Shard;
 use super::sweep::TARGETS_MAX;
@@ -39,6 +40,8 @@ pub struct Plan {
     pub image: Option<Vec<u8>>,
     /// What is not run, and why: for the user.
     pub passed_over: Vec<String>,
+    /// Where what is issued is recorded, if it is.
+    pub iolog: Option<IologFile>,
 }
 
 /// A target and what runs on it. A simulated board is made for one seat and thrown away after it.
@@ -119,7 +122,17 @@ impl Plan {
             original: variants.suite.original().map(str::to_owned),
         };
         let part = shard.map_or(0..seats.len(), |shard| shard.of(seats.len()));
-        Ok(Self { info, asked, seats, part, done: BTreeMap::new(), left_out: BTreeMap::new(), image, passed_over })
+        Ok(Self {
+            info,
+            asked,
+            seats,
+            part,
+            done: BTreeMap::new(),
+            left_out: BTreeMap::new(),
+            image,
+            passed_over,
+            iolog: None,
+        })
     }
 
     /// The plan of the run that these records are of.

@@ -11,6 +11,7 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
 use crate::run::interrupt::Interrupt;
+use crate::run::iolog::Recording;
 use crate::run::outcome::{did_not_start, skipped};
 use crate::run::place::{Place, lab};
 use crate::run::plan::{Plan, Seat};
@@ -103,7 +104,8 @@ impl Turn<'_> {
         let fits = target.check(workload).and_then(|fit| {
             self.plan.fits(self.seat.name(), fit).map_err(|error| Fault::new(FaultKind::Unsupported, error.to_string()))
         });
-        match fits.and_then(|()| self.bench.run(workload, target, &mut Stop(interrupt))) {
+        let mut recording = Recording::new(Stop(interrupt), self.plan.iolog.as_ref());
+        match fits.and_then(|()| self.bench.run(workload, target, &mut recording)) {
             Ok(outcome) => {
                 result.started_at_ns = target.started_at_ns();
                 result.outcome = outcome;
