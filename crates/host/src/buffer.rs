@@ -8,7 +8,7 @@ use std::slice;
 
 use flashmark_core::runner::BUFFER_ALIGN;
 
-/// Zeroed bytes that start at a multiple of [`BUFFER_ALIGN`].
+/// Zeroed bytes that start at a multiple of [`BUFFER_ALIGN`], or of what was asked for.
 #[derive(Debug)]
 pub struct AlignedBuffer {
     start: NonNull<u8>,
@@ -22,7 +22,13 @@ impl AlignedBuffer {
     /// A buffer of `len` bytes, at least one; `None` if there is no memory for it.
     #[must_use]
     pub fn new(len: usize) -> Option<Self> {
-        let layout = Layout::from_size_align(len.max(1), BUFFER_ALIGN).ok()?;
+        Self::aligned_to(len, BUFFER_ALIGN)
+    }
+
+    /// The same at a multiple of `align`, a power of two.
+    #[must_use]
+    pub fn aligned_to(len: usize, align: usize) -> Option<Self> {
+        let layout = Layout::from_size_align(len.max(1), align).ok()?;
         // SAFETY: the size is not 0.
         let start = unsafe { alloc_zeroed(layout) };
         Some(Self { start: NonNull::new(start)?, layout })

@@ -22,6 +22,7 @@ mod pvsync2;
 mod setup;
 mod slots;
 mod sync;
+mod threads;
 mod tokio;
 #[cfg(target_os = "linux")]
 mod vsync;
@@ -115,6 +116,8 @@ pub struct QueueSide {
     /// Whether operations run beside each other. If not, each is complete when it is pushed or submitted, and a deeper
     /// queue is no faster, but for what is gathered into one call.
     pub concurrent: bool,
+    /// Whether neighbours that are submitted together go in one call: a deeper queue makes fewer calls then.
+    pub gathers: bool,
     make: MakeQueue,
 }
 
@@ -203,6 +206,7 @@ pub const ENGINES: &[EngineEntry] = &[
     #[cfg(target_os = "linux")]
     mmap::ENTRY,
     tokio::ENTRY,
+    threads::ENTRY,
     null::ENTRY,
 ];
 

@@ -9,7 +9,7 @@ use flashmark_core::clock::Clock as _;
 use flashmark_core::queue::RangeSync;
 use flashmark_core::record::{Warning, WarningCode};
 use flashmark_fio::Job;
-use flashmark_fio::options::{CpuPolicy, Engine, EngineOptions, Options, VerifyKind};
+use flashmark_fio::options::{CpuPolicy, Engine, EngineOptions, Options, SubmitMode, VerifyKind};
 use flashmark_fio::results::JobReport;
 use flashmark_host::clock::RunClock;
 use flashmark_host::engine::{self, QueueOptions, QueueSetup, SubmissionThread};
@@ -162,23 +162,30 @@ impl ThreadPlan<'_> {
             let text = format!("openfiles={open}: all {} files are open at once", self.files.files.len());
             doubts.push(Warning::new(WarningCode::Skipped, text));
         }
-        let name = engine_name(options.engine.ioengine);
+        let name = engine_name(&options.engine);
         let entry =
             engine::find(name).ok_or_else(|| LoadProblem::Option(format!("this system has no engine `{name}`")))?;
         let side = entry.queue_side().ok_or_else(|| LoadProblem::Option(format!("`{}` has no queues", entry.name)))?;
-        let mut depth = options.engine.iodepth;
-        if depth > side.depth_max && !side.concurrent {
-            if depth > 1 {
-                let text = format!(
-                    "ioengine={} does one thing at a time: iodepth={depth} is no more than iodepth={}",
-                    options.engine.ioengine, side.depth_max
-                );
-                doubts.push(Warning::new(WarningCode::Skipped, text));
-            }
-            depth = side.depth_max;
+        // Whoever completes one before the next begins has no use for a queue. (That it is no deeper is told when the job is
+        // read.)
+        let depth = if side.concurrent || side.gathers { options.engine.iodepth } else { 1 };
+        if side.concurrent
+            && !options.engine.ioengine.is_synchronous()
+            && options.engine.io_submit_mode == SubmitMode::Offload
+        {
+            let engine = options.engine.ioengine;
+            let text = format!(
+                "io_submit_mode=offload: ioengine={engine} keeps several accesses under way itself, and latencies from the \
+                 intended start show when it was late"
+            );
+            doubts.push(Warning::new(WarningCode::Skipped, text));
         }
         let align = match options.buffers.iomem_align {
-            0 => flashmark_core::runner::BUFFER_ALIGN,
+            // Small buffers that all begin a page are in each other's way in the processor's caches.
+            0 if options.engine.direct || buffer_bytes >= flashmark_core::runner::BUFFER_ALIGN => {
+                flashmark_core::runner::BUFFER_ALIGN
+            }
+            0 => 512,
             given if given.is_power_of_two() => given as usize,
             given => return Err(LoadProblem::Option(format!("iomem_align={given} is no power of two"))),
         };
@@ -207,7 +214,7 @@ impl ThreadPlan<'_> {
             pace: Pace::new(&options.pace, seed),
             flow: self.flow.clone(),
             series: Series::new(&options.log, self.number, &common.logs),
-            batches: batches(&options.engine, depth),
+            batches: batches(&options.engine, depth, self.job.is_given("iodepth_batch_complete_max")),
             cadence: cadence(&options.engine),
             limits: limits(options),
             paths,
@@ -329,8 +336,10 @@ impl ThreadPlan<'_> {
 }
 
 /// How the engine is called here. fio's `sync` seeks before each call, which nobody wants to measure.
-fn engine_name(engine: Engine) -> &'static str {
-    match engine {
+fn engine_name(options: &EngineOptions) -> &'static str {
+    match options.ioengine {
+        // Who submits is somebody else: a thread for each access.
+        engine if engine.is_synchronous() && options.io_submit_mode == SubmitMode::Offload => "threads",
         Engine::Psync => Engine::Sync.name(),
         other => other.name(),
     }
@@ -375,12 +384,13 @@ fn queue_options(options: &EngineOptions) -> QueueOptions {
 }
 
 /// fio's meaning of its batch options (HOWTO, "I/O depth").
-pub(crate) fn batches(options: &EngineOptions, depth: u32) -> Batches {
+pub(crate) fn batches(options: &EngineOptions, depth: u32, limits_completions: bool) -> Batches {
     let submit = if options.iodepth_batch == 0 { depth } else { options.iodepth_batch.min(depth) };
     let complete_min = options.iodepth_batch_complete_min.min(depth);
     let complete_max = match options.iodepth_batch_complete_max {
-        // At least what is waited for; more that is there anyway costs nothing to take.
-        0 => depth,
+        // What is there anyway costs nothing to take along.
+        _ if !limits_completions => depth,
+        0 => complete_min,
         most => most.max(complete_min).min(depth),
     };
     let low = if options.iodepth_low == 0 { depth } else { options.iodepth_low.min(depth) };

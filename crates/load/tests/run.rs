@@ -187,3 +187,13 @@ fn jobs_of_a_flow_keep_step() {
     let [a, b] = [0, 1].map(|job| finished.results.reports[job].directions.read.count);
     assert!(a > 2 * b && a < 4 * b, "{a} to {b}");
 }
+
+#[test]
+fn offloaded_accesses_are_under_way_at_once() {
+    let text = "[j]\nioengine=psync\nio_submit_mode=offload\niodepth=4\nrw=randwrite\nbs=4k\nsize=1m\nverify=crc32c\n";
+    let finished = run_text(text);
+    assert!(!finished.has_failed(), "{:?}", finished.threads[0].report.error_text);
+    assert_eq!(finished.threads[0].engine, "threads");
+    let levels = one(&finished.results).depth_levels;
+    assert!(levels[1] + levels[2] > 0, "{levels:?}");
+}

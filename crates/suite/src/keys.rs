@@ -299,7 +299,8 @@ static KEYS: &[KeyDoc] = &[
     }),
     key!("engine" "NAME" Always, "How the I/O of a real target is issued.",
     "`\"sync\"` (one system call an operation), `\"pvsync\"`, `\"pvsync2\"`, `\"vsync\"` (with vectors), `\"mmap\"` (a \
-     mapping), `\"tokio\"` (its `fs` module), `\"libaio\"`, `\"io_uring\"` (queues), `\"null\"` (nothing: what all the rest \
+     mapping), `\"tokio\"` (its `fs` module), `\"libaio\"`, `\"io_uring\"` (queues), `\"threads\"` (a thread for \
+     each operation under way), `\"null\"` (nothing: what all the rest \
      costs)", "`\"sync\"`",
     ["ioengine"], |d, v, _| {
         d.workload.engine = values::line(v, "an engine's name")?;

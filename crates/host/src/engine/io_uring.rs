@@ -45,6 +45,7 @@ pub(super) const ENTRY: EngineEntry = EngineEntry {
             QueueOption::ForceAsync,
         ],
         concurrent: true,
+        gathers: false,
         make: |setup| Ok(Box::new(Uring::new(setup)?)),
     }),
 };

@@ -31,6 +31,7 @@ pub(super) const ENTRY: EngineEntry = EngineEntry {
         depth_max: DEPTH_MAX,
         options: &[QueueOption::Vectored, QueueOption::UserspaceReap],
         concurrent: true,
+        gathers: false,
         make: |setup| Ok(Box::new(Libaio::new(setup)?)),
     }),
 };

@@ -33,6 +33,7 @@ pub(super) const ENTRY: EngineEntry = EngineEntry {
         depth_max: u32::MAX,
         options: &[],
         concurrent: false,
+        gathers: false,
         make: |setup| Ok(Box::new(Mapped::new(setup)?)),
     }),
 };

@@ -16,7 +16,7 @@ pub(super) const ENTRY: EngineEntry = EngineEntry {
     direct: true,
     queue_depth_max: 1,
     blocking: None,
-    queue: Some(QueueSide { depth_max: u32::MAX, options: &[], concurrent: false, make: Null::boxed }),
+    queue: Some(QueueSide { depth_max: u32::MAX, options: &[], concurrent: false, gathers: false, make: Null::boxed }),
 };
 
 struct Null {

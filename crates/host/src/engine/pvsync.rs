@@ -16,6 +16,7 @@ pub(super) const ENTRY: EngineEntry = EngineEntry {
         depth_max: u32::MAX,
         options: &[],
         concurrent: false,
+        gathers: false,
         make: |setup| InlineQueue::boxed(Vectored, setup),
     }),
 };

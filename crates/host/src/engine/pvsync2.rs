@@ -19,7 +19,13 @@ pub(super) const ENTRY: EngineEntry = EngineEntry {
     direct: true,
     queue_depth_max: 1,
     blocking: Some(|| Ok(Blocking::boxed(Flagged(ReadWriteFlags::empty())))),
-    queue: Some(QueueSide { depth_max: u32::MAX, options: &[QueueOption::Poll], concurrent: false, make: queue }),
+    queue: Some(QueueSide {
+        depth_max: u32::MAX,
+        options: &[QueueOption::Poll],
+        concurrent: false,
+        gathers: false,
+        make: queue,
+    }),
 };
 
 fn queue(setup: QueueSetup) -> Result<Box<dyn Queue + Send>, EngineError> {

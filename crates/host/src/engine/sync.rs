@@ -16,12 +16,13 @@ pub(super) const ENTRY: EngineEntry = EngineEntry {
         depth_max: u32::MAX,
         options: &[],
         concurrent: false,
+        gathers: false,
         make: |setup| InlineQueue::boxed(Positioned, setup),
     }),
 };
 
 /// Reading and writing at a place, as each system calls it.
-struct Positioned;
+pub(super) struct Positioned;
 
 // The system call itself: libc's wrapper is a cancellation point, which costs tens of nanoseconds in a process with threads.
 #[cfg(unix)]

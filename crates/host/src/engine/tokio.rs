@@ -24,7 +24,7 @@ pub(super) const ENTRY: EngineEntry = EngineEntry {
     direct: false,
     queue_depth_max: 1,
     blocking: Some(|| Ok(Box::new(Tokio { runtime: runtime()?, open: None }))),
-    queue: Some(QueueSide { depth_max: 1, options: &[], concurrent: false, make: queue }),
+    queue: Some(QueueSide { depth_max: 1, options: &[], concurrent: false, gathers: false, make: queue }),
 };
 
 fn runtime() -> io::Result<Runtime> {

@@ -21,7 +21,13 @@ pub(super) const ENTRY: EngineEntry = EngineEntry {
     direct: true,
     queue_depth_max: 1,
     blocking: Some(|| Ok(Blocking::boxed(Vectored))),
-    queue: Some(QueueSide { depth_max: u32::MAX, options: &[], concurrent: false, make: Gathering::boxed }),
+    queue: Some(QueueSide {
+        depth_max: u32::MAX,
+        options: &[],
+        concurrent: false,
+        gathers: true,
+        make: Gathering::boxed,
+    }),
 };
 
 /// The most buffers in a call (`UIO_MAXIOV`).
