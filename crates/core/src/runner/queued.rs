@@ -138,7 +138,7 @@ impl<C: Clock> Runner<'_, C> {
             let buffer = &mut queue.buffer(slot)[..block];
             if !is_read {
                 job.pattern.fill(buffer, offset, pass);
-                course.unsynced += 1;
+                course.unsynced += u32::from(sync_every > 0);
             } else if job.workload.verify != Verify::None {
                 job.pattern.spoil(buffer);
             }
@@ -359,3 +359,6 @@ fn lost(tally: &mut Tally, flights: &mut Flights, course: &mut Course, fault: Fa
         course.halt = Some(halt);
     }
 }
+
+#[cfg(test)]
+mod tests;
