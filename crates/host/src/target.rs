@@ -6,6 +6,7 @@
 mod direct;
 mod faults;
 mod open_error;
+mod queue;
 mod system;
 mod truth;
 
@@ -15,18 +16,19 @@ use std::path::{Path, PathBuf};
 use flashmark_core::environment::Environment;
 use flashmark_core::queue::{ErrorCode, Queue};
 use flashmark_core::record::{Doubts, Reached, TargetKind, Warning, WarningCode};
-use flashmark_core::runner::{BUFFER_ALIGN, Fit, fit};
+use flashmark_core::runner::{Fit, fit};
 use flashmark_core::target::{Contents, Fault, FaultKind, Moved, OpenAs, Ownership, Target};
 use flashmark_core::units::format_bytes;
 use flashmark_core::workload::{Direct, FileMode, Verify, Workload};
 
 use crate::consent::ConsentArgs;
 use crate::device::{self, Claim, Refusal};
-use crate::engine::{self, Engine, QueueOptions, QueueSetup};
+use crate::engine::{self, Engine};
 use crate::environment::{self, Collect};
 use crate::test_file::TestFile;
 
 pub use open_error::TargetError;
+use queue::{QueuePlan, engine_of, goes_through_queue, too_deep};
 use system::{free_bytes, is_block_device, len_bytes};
 use truth::{Before, Truth};
 
@@ -55,14 +57,6 @@ pub struct HostTarget {
     before: Before,
     preallocate_bytes: u64,
     contents: Contents,
-}
-
-/// The queue that a workload's operations go through.
-#[derive(Clone, Copy)]
-struct QueuePlan {
-    entry: &'static engine::EngineEntry,
-    depth: u32,
-    block_bytes: u32,
 }
 
 /// By what right the target may be written.
@@ -236,7 +230,7 @@ impl HostTarget {
         if !self.in_place() || faults::is_gone(self.kind, &self.io_path) {
             return Err(faults::gone(&self.path));
         }
-        let entry = entry_of(workload)?;
+        let entry = engine_of(workload)?;
         if let Some(why) = too_deep(workload, entry) {
             return unsupported(why);
         }
@@ -268,7 +262,7 @@ impl HostTarget {
     /// A [`Fault`] if the workload cannot run on this target; nothing has been written then.
     pub fn begin(&mut self, workload: &Workload) -> Result<Vec<Warning>, Fault> {
         self.check(workload)?;
-        let entry = entry_of(workload)?;
+        let entry = engine_of(workload)?;
         self.queue_plan = goes_through_queue(workload, entry).then_some(QueuePlan {
             entry,
             depth: workload.queue_depth,
@@ -390,70 +384,9 @@ impl HostTarget {
         options
     }
 
-    /// Makes the queue on the file that is open.
-    fn make_queue(&mut self, plan: QueuePlan) -> Result<(), Fault> {
-        let QueuePlan { entry, depth, block_bytes } = plan;
-        let mut file = None;
-        let opened = self.engine.with_file(&mut |open| {
-            file = Some(open.try_clone()?);
-            Ok(())
-        });
-        opened.map_err(|error| self.fault(error))?;
-        let setup = QueueSetup {
-            files: file.into_iter().collect(),
-            depth,
-            buffer_bytes: block_bytes as usize,
-            buffer_align: if block_bytes < 4096 { 512 } else { BUFFER_ALIGN },
-            options: QueueOptions::default(),
-        };
-        let queue = entry.queue(setup);
-        self.queue = Some(queue.map_err(|error| Fault::new(FaultKind::Unsupported, error.to_string()))?);
-        Ok(())
-    }
-
     fn look(&mut self, mut look: impl FnMut(&std::fs::File) -> std::io::Result<()>) -> std::io::Result<()> {
         self.engine.with_file(&mut look)
     }
-}
-
-/// Whether a workload's operations go through a queue of the engine: where there is to be more than one at once, or where the
-/// engine has nothing else.
-fn goes_through_queue(workload: &Workload, entry: &engine::EngineEntry) -> bool {
-    workload.queue_depth > 1 || !entry.has_blocking_side() || entry.queue_side().is_some_and(|side| side.concurrent)
-}
-
-/// Why the engine cannot keep so many operations under way, if it cannot.
-fn too_deep(workload: &Workload, entry: &engine::EngineEntry) -> Option<String> {
-    let depth = workload.queue_depth;
-    let most = match entry.queue_side() {
-        Some(side) if side.concurrent || !entry.has_blocking_side() => side.depth_max,
-        _ => 1,
-    };
-    (depth > most).then(|| {
-        let deeper = |other: &&engine::EngineEntry| {
-            other.queue_side().is_some_and(|side| side.concurrent && side.depth_max >= depth)
-        };
-        let names: Vec<&str> = engine::ENGINES.iter().filter(deeper).map(|other| other.name).collect();
-        let remedy = match names.as_slice() {
-            [] => "leave queue-depth out".to_owned(),
-            names => format!("use engine = \"{}\", or leave queue-depth out", names.join("\" or \"")),
-        };
-        let plural = if most == 1 { "" } else { "s" };
-        format!(
-            "queue-depth = {depth}, but the engine `{}` keeps at most {most} operation{plural} under way: {remedy}",
-            entry.name
-        )
-    })
-}
-
-fn entry_of(workload: &Workload) -> Result<&'static engine::EngineEntry, Fault> {
-    engine::find(&workload.engine).ok_or_else(|| {
-        let names: Vec<&str> = engine::ENGINES.iter().map(|e| e.name).collect();
-        let nearest = names.iter().find(|name| strsim::damerau_levenshtein(name, &workload.engine) <= 2);
-        let hint = nearest.map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default();
-        let message = format!("there is no engine `{}`{hint}; there are {}", workload.engine, names.join(", "));
-        Fault::new(FaultKind::Unsupported, message)
-    })
 }
 
 impl Target for HostTarget {
