@@ -7,12 +7,12 @@ mod records;
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail};
 use flashmark_fio::output::{RenderOptions, before_run, render_all};
 use flashmark_fio::{CommandLine, EtaWhen, JobSet, OutputFormat, Program, ThisMachine};
-use flashmark_load::{Finished, How, LoadError, LoadProblem};
+use flashmark_load::{Finished, How, LoadError, LoadProblem, trace_files};
 use flashmark_report::run_file::RunFile;
 
 use crate::exit::{Ended, Exit};
@@ -27,7 +27,7 @@ pub fn run(args: &FioArgs) -> anyhow::Result<Exit> {
     let (own, rest) = Own::split(&args.words)?;
     let line = CommandLine::parse(&rest)?;
     if let Some(request) = &line.program.request {
-        print!("{}", help::answer(request)?);
+        Output::Standard.put(&help::answer(request)?)?;
         return Ok(Exit::Done);
     }
     check_program(&line.program)?;
@@ -37,7 +37,7 @@ pub fn run(args: &FioArgs) -> anyhow::Result<Exit> {
     let set = line.resolve(&ThisMachine)?;
     tell_of(&set);
     if line.program.show_command {
-        print!("{}", help::as_command_lines(&set));
+        Output::Standard.put(&help::as_command_lines(&set))?;
         return Ok(Exit::Done);
     }
     if line.program.parse_only {
@@ -107,13 +107,16 @@ fn tell_of(set: &JobSet) {
 
 /// Consent to something that no job uses is most likely a mistake, and a dangerous one.
 fn check_consent(own: &Own, set: &JobSet) -> anyhow::Result<()> {
-    let names: Vec<String> = set
-        .jobs
-        .iter()
-        .flat_map(|job| (0..job.options.run.numjobs).flat_map(|copy| job.file_names(copy, &ThisMachine)))
-        .chain(set.jobs.iter().filter_map(|job| job.options.replay.replay_redirect.clone()))
-        .collect();
-    let paths: Vec<&Path> = names.iter().map(Path::new).collect();
+    let mut names: Vec<PathBuf> = Vec::new();
+    for job in &set.jobs {
+        if job.options.replay.read_iolog.is_empty() {
+            let copies = 0..job.options.run.numjobs;
+            names.extend(copies.flat_map(|copy| job.file_names(copy, &ThisMachine)).map(PathBuf::from));
+        } else {
+            names.extend(trace_files(job).map_err(|problem| explain(LoadError { job: job.name.clone(), problem }))?);
+        }
+    }
+    let paths: Vec<&Path> = names.iter().map(PathBuf::as_path).collect();
     match own.consent.unused(&paths).first() {
         Some(unused) => bail!("--destroy {}: no job uses it; leave it out, or name it in a job", unused.display()),
         None => Ok(()),
@@ -142,6 +145,12 @@ fn tell_failures(finished: &Finished) {
                 failed.action, failed.bytes, failed.offset, failed.text
             ));
         }
+        const EINVAL: i32 = 22;
+        if thread.direct && thread.failed.first().is_some_and(|failed| failed.code == EINVAL) {
+            say(format_args!(
+                "{name}: with direct=1, bs and offsets have to be multiples of what the medium moves at a time (512 or 4096 bytes)"
+            ));
+        }
         let more = thread.failed_count.saturating_sub(TOLD as u64);
         if more > 0 {
             say(format_args!("{name}: {more} more accesses failed"));
@@ -159,6 +168,16 @@ fn ahead_of_utc_s() -> i32 {
     time::UtcOffset::current_local_offset().map_or(0, time::UtcOffset::whole_seconds)
 }
 
+#[cfg(unix)]
+fn is_block_device(found: &std::fs::Metadata) -> bool {
+    std::os::unix::fs::FileTypeExt::is_block_device(&found.file_type())
+}
+
+#[cfg(not(unix))]
+const fn is_block_device(_: &std::fs::Metadata) -> bool {
+    false
+}
+
 /// Where results go: standard output, or the file of `--output`.
 enum Output {
     Standard,
@@ -170,6 +189,9 @@ impl Output {
         match path {
             None => Ok(Self::Standard),
             Some(path) => {
+                if std::fs::metadata(path).is_ok_and(|found| is_block_device(&found)) {
+                    bail!("--output={path}: this is a device, not a place for results: name a file");
+                }
                 let file = File::create(path).with_context(|| format!("--output={path}"))?;
                 Ok(Self::File { file, path: path.to_owned() })
             }

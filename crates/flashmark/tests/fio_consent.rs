@@ -9,7 +9,7 @@ use support::process::{Line, flashmark};
 use support::{Scratch, can_run, names_in, somebodys_data};
 
 fn job(words: &str, target: &std::path::Path) -> Line {
-    flashmark("fio --name=j --bs=4k --size=64k").words(words).arg(format!("--filename={}", target.display()))
+    flashmark("fio --name=j --bs=4k --size=64k").arg(format!("--filename={}", target.display())).words(words)
 }
 
 #[test]
@@ -109,4 +109,31 @@ fn a_trace_that_writes_needs_consent_too() {
     assert!(std::fs::read(&photo).unwrap() == data);
     line().words("--destroy").arg(&photo).exits(0);
     assert!(std::fs::read(&photo).unwrap()[..4096] != data[..4096]);
+}
+
+#[test]
+fn results_and_traces_go_over_nothing_that_is_somebodys() {
+    let dir = Scratch::new();
+    let data = somebodys_data(8192);
+    let photo = dir.write("photo.jpg", &data);
+    let line = || flashmark("fio --name=j --ioengine=null --rw=read --size=64k");
+    line()
+        .arg(format!("--write_iolog={}", photo.display()))
+        .exits(2)
+        .printed_nothing()
+        .says(&["photo.jpg", "no trace"]);
+    assert!(std::fs::read(&photo).unwrap() == data);
+    // A trace may be made anew.
+    for _ in 0..2 {
+        line().words("--write_iolog=t.log").in_dir(dir.path()).exits(0);
+    }
+    if !can_run(true, &["losetup"]) {
+        return;
+    }
+    let device = Loop::new(Image::new(1 << 20));
+    for option in ["--write_iolog", "--output", "--records"] {
+        let ran = line().arg(format!("{option}={}", device.node.display())).exits(2);
+        ran.printed_nothing().says(&[device.node.to_str().unwrap()]);
+    }
+    assert!(std::fs::read(&device.node).unwrap().iter().all(|byte| *byte == 0), "not a byte is changed");
 }

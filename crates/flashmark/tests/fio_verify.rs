@@ -96,3 +96,16 @@ fn a_run_that_was_cut_short_is_checked_as_far_as_it_came() {
     fio(&dir, &format!("{checking} --verify_state_load=1")).exited(0);
     fio(&dir, checking).exited(1);
 }
+
+#[test]
+fn an_engine_that_moves_nothing_finds_nothing_wrong_and_claims_nothing() {
+    let dir = Scratch::new();
+    for words in ["--rw=randwrite", "--rw=randrw --verify_backlog=8", "--rw=read"] {
+        let file = format!("{}.jsonl", words.len());
+        let words = format!("{words} --ioengine=null --iodepth=4 --verify=crc32c --records {file}");
+        fio(&dir, &words).exited(0);
+        assert_eq!(records::of_file(&dir.join(&file))[0].outcome.verified_bytes, 0, "{words}");
+    }
+    fio(&dir, "--rw=write --verify=crc32c --records real.jsonl").exited(0);
+    assert_eq!(records::of_file(&dir.join("real.jsonl"))[0].outcome.verified_bytes, 256 << 10);
+}

@@ -28,6 +28,7 @@ pub mod verify;
 mod worker;
 
 pub use error::{LoadError, LoadProblem};
+pub use replay::trace_files;
 pub use run::{Finished, How, Status, Watch, run};
 pub use tally::FailedAccess;
 pub use thread::ThreadOutcome;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Write as _};
+use std::io::{self, BufReader, BufWriter, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -142,6 +142,18 @@ pub(crate) fn needs(job: &Job, path: &str) -> Result<Needs, LoadProblem> {
     Ok(needs)
 }
 
+/// The files of all traces that copies of a job replay; none if it replays none.
+///
+/// # Errors
+/// A trace that cannot be read.
+pub fn trace_files(job: &Job) -> Result<Vec<PathBuf>, LoadProblem> {
+    let mut files = Vec::new();
+    for trace in &job.options.replay.read_iolog {
+        files.extend(needs(job, trace)?.files.into_iter().map(|(path, _)| path));
+    }
+    Ok(files)
+}
+
 /// Where a trace's file is: names without a folder are in the job's directory.
 fn place_of(job: &Job, name: &str) -> PathBuf {
     match job.options.files.directory.first() {
@@ -193,6 +205,23 @@ impl Supply for Replay {
     }
 }
 
+/// Whether there is something at a path that a trace must not be written over: a device, or a file that holds no trace.
+fn holds_something_else(path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::FileTypeExt as _;
+    let kind = match path.metadata() {
+        Ok(found) => found.file_type(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(error),
+    };
+    if !kind.is_file() {
+        return Ok(kind.is_block_device());
+    }
+    const START: &[u8] = b"fio version ";
+    let mut start = Vec::new();
+    File::open(path)?.take(START.len() as u64).read_to_end(&mut start)?;
+    Ok(!start.is_empty() && start != START)
+}
+
 /// Records what a thread issues, as version 3 of fio's iolog.
 #[derive(Debug)]
 pub(crate) struct Recorder {
@@ -211,6 +240,12 @@ impl Recorder {
 
     pub(crate) fn create(path: &Path, files: &[String]) -> Result<Self, LoadProblem> {
         let failed = |source| LoadProblem::Io { doing: "cannot make the trace", path: path.into(), source };
+        if holds_something_else(path).map_err(failed)? {
+            return Err(LoadProblem::Trace(format!(
+                "write_iolog={}: this exists and is no trace: name another file, or remove it",
+                path.display()
+            )));
+        }
         let file = File::create(path).map_err(failed)?;
         let writer = IologWriter::new(BufWriter::with_capacity(1 << 16, file), TraceFormat::Version3)
             .map_err(|error| failed(io::Error::other(error.to_string())))?;

@@ -201,7 +201,7 @@ impl<'a> Run<'a> {
         common: &Common<'_>,
         watch: &mut dyn Watch,
     ) -> Result<(Vec<ThreadOutcome>, bool), LoadError> {
-        for thread in batch {
+        for thread in batch.iter().filter(|thread| !thread.job.options.files.create_on_open) {
             let mut layout = Layout { rights: common.rights, making: &mut Maker(watch), seed: thread.number as u64 };
             match layout.make(thread.job, &thread.files) {
                 Ok(()) => {}

@@ -19,7 +19,7 @@ use flashmark_host::usage::ThreadUsage;
 use crate::accesses::Accesses;
 use crate::contents::Contents;
 use crate::error::LoadProblem;
-use crate::files::{FilePlan, Rights, open_all, resident_pages};
+use crate::files::{FilePlan, Layout, Making, Rights, open_all, resident_pages};
 use crate::flow::Share;
 use crate::pace::Pace;
 use crate::replay::{Recorder, Replay, trace_of};
@@ -46,6 +46,15 @@ pub(crate) struct ThreadPlan<'a> {
     pub flow: Option<Share>,
     pub signals: Arc<Signals>,
     pub progress: Arc<Progress>,
+}
+
+/// Files that a job's own thread makes: nobody looks on, and a stop is heard.
+struct Unseen<'a>(&'a Signals);
+
+impl Making for Unseen<'_> {
+    fn made(&mut self, _: &Path, _: u64, _: u64) -> bool {
+        !self.0.stop.load(std::sync::atomic::Ordering::Relaxed)
+    }
 }
 
 /// What a thread leaves.
@@ -147,6 +156,9 @@ impl ThreadPlan<'_> {
             Some(name) => Some(Recorder::create(&Recorder::path_of(name, self.copy), &paths)?),
             None => None,
         };
+        if options.files.create_on_open {
+            Layout { rights: common.rights, making: &mut Unseen(&self.signals), seed }.make(self.job, &self.files)?;
+        }
         let files = open_all(self.job, &self.files, common.rights)?;
         let resident_before = self.resident();
         let mut doubts: Vec<Warning> =

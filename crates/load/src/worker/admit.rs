@@ -362,7 +362,7 @@ impl<C: Clock> Worker<C> {
         // Taken in the order in which they were pushed. What goes again was submitted before.
         for slot in self.batch.drain(..taken.min(self.batch.len())) {
             let flight = &mut self.slots[slot as usize];
-            if flight.moved == 0 && flight.retries == 0 {
+            if flight.moved == 0 && flight.retries == 0 && !self.inline {
                 flight.issued_ns = issued_ns;
             }
         }

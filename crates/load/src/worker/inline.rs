@@ -15,10 +15,12 @@ impl<C: Clock> Worker<C> {
             match self.admit(supply, None)? {
                 Admitted::Completed => {}
                 Admitted::NotBefore(ns) => self.wait_until(ns)?,
-                // Nothing is ever under way here, so there is nothing to be waited for.
-                Admitted::Pushed | Admitted::Quiesce => {
+                // An engine that gathers neighbours (`vsync`) does what it has when it is told that there are no more.
+                Admitted::Pushed => {
+                    self.submit_pushed()?;
                     self.reap_some(1)?;
                 }
+                Admitted::Quiesce => self.reap_some(1)?,
                 Admitted::End => return Ok(()),
             }
         }

@@ -21,6 +21,14 @@ fn is_sync(request: &Request) -> bool {
 }
 
 #[test]
+fn an_engine_that_has_to_be_told_does_all_of_the_work_too() {
+    let ran = Machine::new("rw=randrw\nbs=4k\nsize=400k", always(1000)).gathering().run();
+    assert_eq!((ran.count(), ran.bytes(), ran.left), (100, 400 << 10, 0));
+    let read = ran.result.tally.direction(crate::accesses::Direction::Read);
+    assert_eq!((read.completion.min_ns(), read.completion.max_ns(), read.submission.count()), (1000, 1000, 0));
+}
+
+#[test]
 fn every_loop_does_all_of_the_work() {
     for (depth, inline) in [(1, true), (1, false), (7, false), (64, false)] {
         for rw in ["read", "randwrite", "randrw", "trim"] {

@@ -228,6 +228,7 @@ pub struct Machine {
     job: Job,
     queue: Scripted,
     clock: SharedClock,
+    one_by_one: bool,
     pub signals: Arc<Signals>,
 }
 
@@ -267,7 +268,7 @@ impl Machine {
             log: Arc::default(),
             idle: 0,
         };
-        Self { job, queue, clock, signals: Arc::default() }
+        Self { job, queue, clock, one_by_one: false, signals: Arc::default() }
     }
 
     /// Another script, that may know what the machine has.
@@ -278,6 +279,12 @@ impl Machine {
     /// The engine completes what it is given.
     pub fn inline(mut self) -> Self {
         self.queue.inline = true;
+        self
+    }
+
+    /// The loop is that for one access at a time, and the engine does them when they are submitted.
+    pub fn gathering(mut self) -> Self {
+        self.one_by_one = true;
         self
     }
 
@@ -313,7 +320,7 @@ impl Machine {
     }
 
     pub fn run(self) -> Ran {
-        let Self { job, queue, clock, signals } = self;
+        let Self { job, queue, clock, one_by_one, signals } = self;
         let options = &job.options;
         let parts = file_parts(&options.access, &options.files, &[0], 0, SEED).unwrap();
         let accesses = Accesses::new(&options.access, &options.files.file_service_type, &parts, SEED).unwrap();
@@ -322,7 +329,7 @@ impl Machine {
         let log = Arc::clone(&queue.log);
         let depth = options.engine.iodepth;
         let left = Arc::new(AtomicU32::new(0));
-        let inline = queue.inline;
+        let inline = queue.inline || one_by_one;
         let work = Work {
             clock,
             inline,
@@ -334,7 +341,7 @@ impl Machine {
             pace: Pace::new(&options.pace, SEED),
             flow: None,
             series: None,
-            batches: batches(&options.engine, depth),
+            batches: batches(&options.engine, depth, options.engine.iodepth_batch_complete_max > 0),
             cadence: cadence(&options.engine),
             limits: limits(options),
             paths: vec!["file".into()],
