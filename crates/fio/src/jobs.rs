@@ -65,7 +65,9 @@ impl Job {
     /// The name to report.
     #[must_use]
     pub fn reported_name(&self) -> &str {
-        self.options.run.name.as_deref().unwrap_or(&self.name)
+        // A name among the defaults is none of this job's, as in fio.
+        let own = self.settings.iter().any(|setting| setting.name == "name");
+        self.options.run.name.as_deref().filter(|_| own).unwrap_or(&self.name)
     }
 }
 

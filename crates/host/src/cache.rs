@@ -32,7 +32,7 @@ pub fn drop_pages(file: &File, bytes: u64) -> io::Result<()> {
 /// Asks the system to forget the unchanged pages that it has of a file or device, and changes nothing. A disk and its
 /// partitions have pages of their own: what was written through a partition does not show in pages that were read from
 /// the disk before.
-pub(crate) fn forget_clean_pages(file: &File) {
+pub fn forget_clean_pages(file: &File) {
     sys::forget_clean_pages(file);
 }
 

@@ -166,22 +166,27 @@ impl EngineEntry {
         }
         for option in QueueOption::ALL {
             if option.is_set(&setup.options) && !side.options.contains(option) {
-                let instead = names(|side| side.options.contains(option));
+                let instead = names(|side| side.options.contains(option), "another system");
                 return Err(EngineError::Option { engine, option: option.text(), instead });
             }
         }
         if setup.depth > side.depth_max {
             let (depth, most) = (setup.depth, side.depth_max);
-            return Err(EngineError::Depth { engine, depth, most, instead: names(|side| side.depth_max >= depth) });
+            return Err(EngineError::Depth {
+                engine,
+                depth,
+                most,
+                instead: names(|side| side.concurrent && side.depth_max >= depth, "a shallower queue"),
+            });
         }
         (side.make)(setup)
     }
 }
 
 /// The engines whose queues can do something, for messages.
-fn names(can: impl Fn(&QueueSide) -> bool) -> String {
+fn names(can: impl Fn(&QueueSide) -> bool, otherwise: &str) -> String {
     let all: Vec<&str> = ENGINES.iter().filter(|e| e.queue.as_ref().is_some_and(&can)).map(|e| e.name).collect();
-    if all.is_empty() { "another system".into() } else { all.join(" or ") }
+    if all.is_empty() { otherwise.into() } else { all.join(" or ") }
 }
 
 impl std::fmt::Debug for EngineEntry {

@@ -20,6 +20,19 @@ pub struct LoadError {
     pub problem: LoadProblem,
 }
 
+impl LoadProblem {
+    /// The system's number for it; `EINVAL` for what no system said.
+    pub(crate) fn code(&self) -> i32 {
+        const ENOSPC: i32 = 28;
+        const EINVAL: i32 = 22;
+        match self {
+            Self::NoRoom { .. } => ENOSPC,
+            Self::NotDirect { source, .. } | Self::Io { source, .. } => source.raw_os_error().unwrap_or(EINVAL),
+            _ => EINVAL,
+        }
+    }
+}
+
 /// What is in the way of a job.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadProblem {

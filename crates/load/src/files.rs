@@ -5,6 +5,7 @@ mod layout;
 mod opening;
 mod ownership;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use flashmark_fio::Job;
@@ -91,7 +92,8 @@ fn look(path: &Path, job: &Job) -> Result<(FileKind, Option<u64>), LoadProblem> 
 
 impl FilePlan {
     /// The files of the copy of this number; looks at them, and changes nothing. `seed` is that of sizes between two limits.
-    pub(crate) fn new(job: &Job, copy: u32, seed: u64) -> Result<Self, LoadProblem> {
+    /// `made` are the files that earlier jobs make, with their sizes.
+    pub(crate) fn new(job: &Job, copy: u32, seed: u64, made: &BTreeMap<PathBuf, u64>) -> Result<Self, LoadProblem> {
         if let Some(trace) = trace_of(job, copy) {
             return Self::of_trace(job, trace);
         }
@@ -99,7 +101,10 @@ impl FilePlan {
         let found =
             names.map(|path| Ok(Found { kind: look(&path, job)?, path })).collect::<Result<Vec<_>, LoadProblem>>()?;
         let options = &job.options;
-        let found_bytes: Vec<u64> = found.iter().map(|found| found.kind.1.unwrap_or(0)).collect();
+        let found_bytes: Vec<u64> = found
+            .iter()
+            .map(|found| found.kind.1.unwrap_or(0).max(made.get(&found.path).copied().unwrap_or(0)))
+            .collect();
         let parts = file_parts(&options.access, &options.files, &found_bytes, copy, seed)?;
         let mut plan = Self { files: Vec::with_capacity(found.len()), notes: Vec::new(), needs: None };
         for (Found { path, kind: (kind, found_bytes) }, part) in found.into_iter().zip(parts) {

@@ -1,24 +1,24 @@
 //! A run: jobs in batches between `stonewall`s, each copy of a job a thread.
 
+mod batch;
+mod results;
 mod status;
 
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::sync::mpsc::{RecvTimeoutError, channel, sync_channel};
-use std::time::{Duration, Instant};
+use std::sync::mpsc::sync_channel;
+use std::time::Instant;
 
-use flashmark_fio::options::ExitWhat;
-use flashmark_fio::results::{JobReport, Results};
+use flashmark_fio::results::Results;
 use flashmark_fio::{Job, JobSet};
 use flashmark_host::consent::ConsentArgs;
 
 use crate::disks::{Disks, disk_of};
 use crate::error::{LoadError, LoadProblem};
-use crate::files::{FilePlan, Layout, Making, Rights};
+use crate::files::{FilePlan, Rights};
 use crate::flow::Flows;
 use crate::logs::LogWriter;
-use crate::report::{group_report, leave_out, merge};
 use crate::thread::{Common, Gate, ThreadOutcome, ThreadPlan, unix_ms};
 use crate::worker::{Progress, Signals};
 pub use status::Status;
@@ -46,7 +46,7 @@ pub struct Finished {
     pub interrupted: bool,
     /// What casts doubt on the numbers of all jobs, for people.
     pub doubts: Vec<String>,
-    /// Logs that could not be written.
+    /// Logs and traces that could not be written, or not to their end.
     pub lost_logs: Vec<String>,
 }
 
@@ -55,15 +55,6 @@ impl Finished {
     #[must_use]
     pub fn has_failed(&self) -> bool {
         self.threads.iter().any(|thread| thread.report.error != 0)
-    }
-}
-
-struct Maker<'a>(&'a mut dyn Watch);
-
-impl Making for Maker<'_> {
-    fn made(&mut self, path: &Path, bytes: u64, of_bytes: u64) -> bool {
-        self.0.making(path, bytes, of_bytes);
-        !self.0.stop()
     }
 }
 
@@ -98,10 +89,16 @@ impl<'a> Run<'a> {
         let mut threads: Vec<ThreadPlan<'_>> = Vec::new();
         let mut flows = Flows::default();
         let entropy = flashmark_host::test_file::random_id();
+        // Files that an earlier job makes, and how large.
+        let mut made = BTreeMap::new();
         for (job_index, job) in set.jobs.iter().enumerate() {
             for copy in 0..job.options.run.numjobs {
                 let seed = seed(job, threads.len() as u64, entropy);
-                let files = FilePlan::new(job, copy, seed).map_err(|problem| error_of(job, problem))?;
+                let files = FilePlan::new(job, copy, seed, &made).map_err(|problem| error_of(job, problem))?;
+                for file in &files.files {
+                    let bytes: &mut u64 = made.entry(file.path.clone()).or_default();
+                    *bytes = (*bytes).max(file.needed_bytes);
+                }
                 threads.push(ThreadPlan {
                     job,
                     job_index,
@@ -129,24 +126,38 @@ impl<'a> Run<'a> {
         }
         let disks = self.disks();
         let disks_before = Disks::now(&disks);
-        let mut outcomes = Vec::with_capacity(self.threads.len());
-        let mut interrupted = false;
+        let mut outcomes: Vec<ThreadOutcome> = Vec::with_capacity(self.threads.len());
+        let (mut interrupted, mut is_over) = (false, false);
         let has_logs = !writer.is_empty();
         // Deep enough that a job waits only for a writer that is seconds behind.
         let (sender, receiver) = sync_channel(256);
         let lost_logs = std::thread::scope(|scope| {
             let logs = has_logs.then(|| scope.spawn(move || writer.write(&receiver)));
-            let result = self.batches().into_iter().try_for_each(|batch| {
-                if interrupted {
-                    return Ok(());
+            let mut result = Ok(());
+            for batch in self.batches() {
+                if interrupted || is_over {
+                    break;
                 }
                 let gate = Gate::default();
                 let common = Common { rights: &rights, gate: &gate, logs: sender.clone(), auxiliary: how.auxiliary };
-                let (done, stopped) = self.run_batch(batch, &common, watch)?;
-                outcomes.extend(done);
-                interrupted |= stopped;
-                Ok(())
-            });
+                match self.run_batch(batch, &common, watch) {
+                    Ok(done) => {
+                        outcomes.extend(done.outcomes);
+                        interrupted |= done.interrupted;
+                        is_over |= done.ends_run;
+                    }
+                    // What ran before is not lost for it.
+                    Err(problem) if !outcomes.is_empty() => {
+                        let failed = batch.iter().filter(|thread| thread.job.name == problem.job);
+                        outcomes.extend(failed.map(|thread| thread.did_not_start(&problem)));
+                        is_over = true;
+                    }
+                    Err(problem) => {
+                        result = Err(problem);
+                        break;
+                    }
+                }
+            }
             drop(sender);
             let lost = match logs.map(|logs| logs.join()) {
                 Some(Ok(Err((path, error)))) => vec![format!("{}: {error}", path.display())],
@@ -154,6 +165,8 @@ impl<'a> Run<'a> {
             };
             result.map(|()| lost)
         })?;
+        let lost_traces = outcomes.iter_mut().filter_map(|outcome| outcome.lost_trace.take());
+        let lost_logs: Vec<String> = lost_logs.into_iter().chain(lost_traces).collect();
         let watched_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let disk_use = Disks::now(&disks).since(&disks_before, watched_ms);
         self.remove_files(&outcomes);
@@ -195,120 +208,6 @@ impl<'a> Run<'a> {
         batches
     }
 
-    fn run_batch(
-        &self,
-        batch: &[ThreadPlan<'a>],
-        common: &Common<'_>,
-        watch: &mut dyn Watch,
-    ) -> Result<(Vec<ThreadOutcome>, bool), LoadError> {
-        for thread in batch.iter().filter(|thread| !thread.job.options.files.create_on_open) {
-            let mut layout = Layout { rights: common.rights, making: &mut Maker(watch), seed: thread.number as u64 };
-            match layout.make(thread.job, &thread.files) {
-                Ok(()) => {}
-                Err(LoadProblem::Stopped) => return Ok((Vec::new(), true)),
-                Err(problem) => return Err(error_of(thread.job, problem)),
-            }
-        }
-        if batch.iter().all(|thread| thread.job.options.files.create_only) {
-            return Ok((Vec::new(), false));
-        }
-        let (ready_sender, ready) = channel();
-        let (done_sender, done) = channel();
-        std::thread::scope(|scope| {
-            let mut failed = None;
-            for thread in batch {
-                let (to_ready, to_done) = (ready_sender.clone(), done_sender.clone());
-                let name = format!("{}.{}", thread.job.name, thread.copy);
-                let spawned = std::thread::Builder::new().name(name).spawn_scoped(scope, move || {
-                    let prepared = match thread.prepare(common) {
-                        Ok(prepared) => prepared,
-                        Err(problem) => {
-                            // The one that waits is there as long as this thread.
-                            let _ = to_ready.send(Err(error_of(thread.job, problem)));
-                            return;
-                        }
-                    };
-                    let _ = to_ready.send(Ok(()));
-                    if let Some(outcome) = thread.work(prepared, common) {
-                        let _ = to_done.send((thread.number, outcome));
-                    }
-                });
-                if let Err(source) = spawned {
-                    let doing = "cannot start a thread for";
-                    let problem = LoadProblem::Io { doing, path: PathBuf::from(&thread.job.name), source };
-                    failed.get_or_insert(error_of(thread.job, problem));
-                    // It will not be heard of.
-                    let _ = ready_sender.send(Ok(()));
-                }
-            }
-            for _ in batch {
-                if let Ok(Err(problem)) = ready.recv() {
-                    failed.get_or_insert(problem);
-                }
-            }
-            common.gate.open(failed.is_none());
-            if let Some(failed) = failed {
-                return Err(failed);
-            }
-            drop(done_sender);
-            Ok(self.attend(batch, &done, watch))
-        })
-    }
-
-    /// Waits for the threads of a batch, tells the watch, and passes on who is to stop.
-    fn attend(
-        &self,
-        batch: &[ThreadPlan<'a>],
-        done: &std::sync::mpsc::Receiver<(usize, ThreadOutcome)>,
-        watch: &mut dyn Watch,
-    ) -> (Vec<ThreadOutcome>, bool) {
-        const LOOK: Duration = Duration::from_millis(50);
-        let began = Instant::now();
-        let mut outcomes: Vec<(usize, ThreadOutcome)> = Vec::with_capacity(batch.len());
-        let mut interrupted = false;
-        while outcomes.len() < batch.len() {
-            match done.recv_timeout(LOOK) {
-                Ok((number, outcome)) => {
-                    interrupted |= self.pass_on(&batch[0], &self.threads[number], &outcome);
-                    outcomes.push((number, outcome));
-                    continue;
-                }
-                Err(RecvTimeoutError::Timeout) => {}
-                // A thread that is gone without a word has panicked, which the scope tells.
-                Err(RecvTimeoutError::Disconnected) => break,
-            }
-            if watch.stop() && !interrupted {
-                interrupted = true;
-                for thread in batch {
-                    thread.signals.stop.store(true, Ordering::Relaxed);
-                }
-            }
-            watch.progress(&self.status(batch, began, outcomes.len() as u32));
-        }
-        outcomes.sort_by_key(|(number, _)| *number);
-        (outcomes.into_iter().map(|(_, outcome)| outcome).collect(), interrupted)
-    }
-
-    /// `exitall`: when a thread ends, others may have to. Says whether no further batch is to begin.
-    fn pass_on(&self, first: &ThreadPlan<'a>, ended: &ThreadPlan<'a>, outcome: &ThreadOutcome) -> bool {
-        let run = &ended.job.options.run;
-        if !(run.exitall || run.exitall_on_error && outcome.report.error != 0) {
-            return false;
-        }
-        let all = run.exit_what == ExitWhat::All;
-        for thread in &self.threads {
-            let concerned = match run.exit_what {
-                ExitWhat::Group => thread.job.group == ended.job.group,
-                ExitWhat::Stonewall => thread.number >= first.number,
-                ExitWhat::All => true,
-            };
-            if concerned {
-                thread.signals.stop.store(true, Ordering::Relaxed);
-            }
-        }
-        all
-    }
-
     /// `unlink`: files go after the job, unless what they hold is wrong.
     fn remove_files(&self, outcomes: &[ThreadOutcome]) {
         for outcome in outcomes {
@@ -321,38 +220,6 @@ impl<'a> Run<'a> {
                     }
                 }
             }
-        }
-    }
-
-    fn results(&self, outcomes: &[ThreadOutcome], disks: Vec<flashmark_fio::results::DiskUse>) -> Results {
-        let mut reports: Vec<JobReport> = Vec::new();
-        let groups = outcomes.iter().map(|outcome| outcome.report.group).max().map_or(0, |last| last + 1);
-        for outcome in outcomes {
-            let job = &self.set.jobs[outcome.job];
-            if !job.options.report.stats {
-                continue;
-            }
-            let whole = reports.last_mut().filter(|last| {
-                job.options.report.group_reporting
-                    && last.options.report.group_reporting
-                    && last.group == outcome.report.group
-            });
-            match whole {
-                Some(whole) => merge(whole, &outcome.report),
-                None => reports.push(outcome.report.clone()),
-            }
-        }
-        reports.iter_mut().for_each(leave_out);
-        let group = |number| {
-            let jobs = outcomes.iter().filter(|outcome| outcome.report.group == number);
-            group_report(jobs.map(|outcome| &outcome.report))
-        };
-        Results {
-            ended_at_unix_ms: unix_ms(),
-            global_settings: self.set.jobs.first().map(|job| job.global_settings.clone()).unwrap_or_default(),
-            reports,
-            groups: (0..groups).map(group).collect(),
-            disks,
         }
     }
 }

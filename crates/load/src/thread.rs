@@ -2,6 +2,7 @@
 
 mod settings;
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -18,8 +19,8 @@ use flashmark_host::usage::ThreadUsage;
 
 use crate::accesses::Accesses;
 use crate::contents::Contents;
-use crate::error::LoadProblem;
-use crate::files::{FilePlan, Layout, Making, Rights, open_all, resident_pages};
+use crate::error::{LoadError, LoadProblem};
+use crate::files::{FileKind, FilePlan, Layout, Making, Rights, open_all, resident_pages};
 use crate::flow::Share;
 use crate::pace::Pace;
 use crate::replay::{Recorder, Replay, trace_of};
@@ -27,7 +28,7 @@ use crate::report::job_report;
 use crate::series::{Chunk, Series};
 use crate::tally::FailedAccess;
 use crate::verify::{Completion, Verifier, VerifyState, state_file_name};
-use crate::worker::{Progress, Signals, Supply, Work, Worker};
+use crate::worker::{Progress, Signals, Supply, Work, Worker, WorkerResult};
 pub(crate) use settings::{batches, cadence, limits};
 use settings::{engine_name, pin, queue_options};
 
@@ -74,8 +75,10 @@ pub struct ThreadOutcome {
     pub failed_count: u64,
     /// Blocks that hold wrong data.
     pub wrong_blocks: u64,
-    /// Whether it was stopped before its end.
+    /// Whether it was stopped before its end, other than by the end of another job.
     pub stopped: bool,
+    /// Why the trace that it recorded is not whole.
+    pub(crate) lost_trace: Option<String>,
     /// What casts doubt on its numbers, for people.
     pub doubts: Vec<Warning>,
     /// The engine that issued its accesses.
@@ -160,6 +163,7 @@ impl ThreadPlan<'_> {
             Layout { rights: common.rights, making: &mut Unseen(&self.signals), seed }.make(self.job, &self.files)?;
         }
         let files = open_all(self.job, &self.files, common.rights)?;
+        let dropped = self.dropped(&files)?;
         let resident_before = self.resident();
         let mut doubts: Vec<Warning> =
             self.files.notes.iter().map(|note| Warning::new(WarningCode::SmallTarget, note.clone())).collect();
@@ -232,6 +236,7 @@ impl ThreadPlan<'_> {
             cadence: cadence(&options.engine),
             limits: limits(options),
             paths,
+            dropped,
             thread_number: self.number as u32 + 1,
             signals: Arc::clone(&self.signals),
             progress: Arc::clone(&self.progress),
@@ -242,9 +247,24 @@ impl ThreadPlan<'_> {
         Ok(Ready { worker, direct: options.engine.direct && entry.direct, engine: entry.name, doubts, resident_before })
     }
 
+    /// The files whose pages are dropped before each pass, as fio does when it opens them again.
+    fn dropped(&self, files: &[File]) -> Result<Vec<File>, LoadProblem> {
+        let options = &self.job.options;
+        if !options.files.invalidate || options.files.pre_read || options.engine.direct {
+            return Ok(Vec::new());
+        }
+        let planned = self.files.files.iter().zip(files);
+        let real = planned.filter(|(planned, _)| planned.kind != FileKind::Imagined);
+        real.map(|(planned, file)| {
+            let failed = |source| LoadProblem::Io { doing: "cannot open", path: planned.path.clone(), source };
+            file.try_clone().map_err(failed)
+        })
+        .collect()
+    }
+
     /// The pages of the files that are in the page cache.
     fn resident(&self) -> Option<u64> {
-        let real = self.files.files.iter().filter(|file| file.kind != crate::files::FileKind::Imagined);
+        let real = self.files.files.iter().filter(|file| file.kind != FileKind::Imagined);
         real.map(|file| resident_pages(&file.path, file.needed_bytes)).sum()
     }
 
@@ -314,9 +334,6 @@ impl ThreadPlan<'_> {
         if let Some((writes, completions)) = result.state.take() {
             doubts.extend(self.save(common, writes, completions));
         }
-        if let Some(lost) = &result.lost_trace {
-            doubts.push(Warning::new(WarningCode::Skipped, format!("write_iolog: the trace is not whole: {lost}")));
-        }
         let report = job_report(self.job, &mut result, usage, started_at);
         Some(ThreadOutcome {
             job: self.job_index,
@@ -326,11 +343,32 @@ impl ThreadPlan<'_> {
             failed: std::mem::take(&mut result.tally.failed),
             failed_count: result.tally.failed_count,
             wrong_blocks: result.wrong_count,
-            stopped: result.stopped,
+            stopped: result.stopped && !self.signals.ended_by_job.load(std::sync::atomic::Ordering::Relaxed),
+            lost_trace: result.lost_trace.map(|lost| format!("write_iolog: {lost}")),
             doubts,
             engine,
             direct,
         })
+    }
+
+    /// What is left of a thread that could not begin, in a run of which something has been measured.
+    pub(crate) fn did_not_start(&self, problem: &LoadError) -> ThreadOutcome {
+        let failure = Some((problem.problem.code(), problem.problem.to_string()));
+        let mut result = WorkerResult::nothing(failure);
+        ThreadOutcome {
+            job: self.job_index,
+            copy: self.copy,
+            report: job_report(self.job, &mut result, ThreadUsage::default(), unix_ms()),
+            files: self.files.files.iter().map(|file| file.path.clone()).collect(),
+            failed: Vec::new(),
+            failed_count: 0,
+            wrong_blocks: 0,
+            stopped: false,
+            lost_trace: None,
+            doubts: Vec::new(),
+            engine: engine_name(&self.job.options.engine),
+            direct: false,
+        }
     }
 
     /// `startdelay`, in slices, so that a stop is heard.

@@ -10,13 +10,16 @@ mod complete;
 mod inline;
 mod passes;
 mod queued;
+mod signals;
 mod supply;
 #[cfg(test)]
 mod tests;
+mod timely;
 
 use std::collections::{HashSet, VecDeque};
+use std::fs::File;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 use flashmark_core::clock::Clock;
 use flashmark_core::queue::{Completion, IoKind, Queue, RangeSync};
@@ -31,37 +34,9 @@ use crate::series::Series;
 use crate::tally::{FailedAccess, Tally};
 use crate::verify::{Completion as WriteDone, Verifier, VerifyState};
 
+pub(crate) use signals::{Progress, Signals};
 pub(crate) use supply::{Next, Supply};
-
-/// What threads of a run tell each other.
-#[derive(Debug, Default)]
-pub(crate) struct Signals {
-    /// The run is to end: Ctrl-C, or a job whose end is everybody's.
-    pub stop: AtomicBool,
-}
-
-/// How far a thread is, for the one who watches. On a cache line of its own.
-#[derive(Debug, Default)]
-#[repr(align(128))]
-pub(crate) struct Progress {
-    /// Bytes read, written and trimmed.
-    pub bytes: [AtomicU64; 3],
-    /// Accesses completed.
-    pub count: AtomicU64,
-    /// Whether the thread is done.
-    pub done: AtomicBool,
-}
-
-impl Progress {
-    #[inline]
-    fn add(&self, direction: Direction, bytes: u64) {
-        // Only this thread writes: no locked instructions are needed.
-        let add =
-            |to: &AtomicU64, more: u64| to.store(to.load(Ordering::Relaxed).wrapping_add(more), Ordering::Relaxed);
-        add(&self.bytes[direction as usize], bytes);
-        add(&self.count, 1);
-    }
-}
+use timely::MinimumRate;
 
 /// Why a thread ended before its work was done.
 #[derive(Debug)]
@@ -163,6 +138,8 @@ pub(crate) struct Work<C> {
     pub limits: Limits,
     /// The paths of the files, for messages and dumps.
     pub paths: Vec<String>,
+    /// Files whose cached pages are forgotten before each further pass, but for those that were changed (`invalidate`).
+    pub dropped: Vec<File>,
     pub thread_number: u32,
     pub signals: Arc<Signals>,
     pub progress: Arc<Progress>,
@@ -185,6 +162,7 @@ pub(crate) struct Worker<C> {
     cadence: Cadence,
     limits: Limits,
     paths: Vec<String>,
+    dropped: Vec<File>,
     thread_number: u32,
     signals: Arc<Signals>,
     progress: Arc<Progress>,
@@ -239,15 +217,6 @@ pub(crate) struct Worker<C> {
     minimum: Option<MinimumRate>,
 }
 
-/// The fewest bytes and accesses a second, over windows.
-#[derive(Clone, Copy, Debug)]
-struct MinimumRate {
-    window_ns: u64,
-    window_start_ns: u64,
-    bytes: [u64; 3],
-    counts: [u64; 3],
-}
-
 /// What a thread leaves.
 pub(crate) struct WorkerResult {
     pub tally: Box<Tally>,
@@ -264,6 +233,24 @@ pub(crate) struct WorkerResult {
     pub state: Option<(u64, Vec<WriteDone>)>,
     /// Why a recorded trace is not whole.
     pub lost_trace: Option<String>,
+}
+
+impl WorkerResult {
+    /// Of a thread that could not begin.
+    pub(crate) fn nothing(failure: Option<(i32, String)>) -> Self {
+        Self {
+            tally: Tally::new(1, 1),
+            start_ns: 0,
+            end_ns: 0,
+            failure,
+            stopped: false,
+            wrong_count: 0,
+            passed_over: 0,
+            first_passed_over: 0,
+            state: None,
+            lost_trace: None,
+        }
+    }
 }
 
 /// `EILSEQ`, with which fio ends a job whose data is wrong.
@@ -351,6 +338,7 @@ impl<C: Clock> Worker<C> {
             cadence: work.cadence,
             limits: work.limits,
             paths: work.paths,
+            dropped: work.dropped,
             thread_number: work.thread_number,
             signals: work.signals,
             progress: work.progress,
@@ -367,95 +355,6 @@ impl<C: Clock> Worker<C> {
     #[inline]
     fn is_told_to_stop(&self) -> bool {
         self.signals.stop.load(Ordering::Relaxed)
-    }
-
-    /// Looks at what goes by time: the end, the ramp, samples, minimum rates. To be asked with every completion's time.
-    #[inline]
-    fn tick(&mut self, now_ns: u64) -> Result<(), Halt> {
-        if now_ns >= self.next_sample_ns {
-            self.periodic(now_ns)?;
-        }
-        if now_ns >= self.deadline_ns {
-            return Err(Halt::TimeUp);
-        }
-        Ok(())
-    }
-
-    #[cold]
-    fn periodic(&mut self, now_ns: u64) -> Result<(), Halt> {
-        if self.ramp_end_ns > 0 {
-            if now_ns >= self.ramp_end_ns {
-                self.ramp_end_ns = 0;
-                self.start_measuring(now_ns);
-            }
-            return Ok(());
-        }
-        self.tally.sample(now_ns);
-        self.next_sample_ns = self.tally.next_sample_ns();
-        self.check_minimum(now_ns)
-    }
-
-    /// Everything counts from here.
-    fn start_measuring(&mut self, now_ns: u64) {
-        self.start_ns = now_ns;
-        self.tally.restart(now_ns);
-        if let Some(series) = &mut self.series {
-            series.start(now_ns);
-        }
-        if let Some(minimum) = &mut self.minimum {
-            *minimum = MinimumRate { window_start_ns: now_ns, bytes: [0; 3], counts: [0; 3], ..*minimum };
-        }
-        self.next_sample_ns = self.tally.next_sample_ns();
-    }
-
-    /// Least rates count from here.
-    fn minimum_from_here(&self, minimum: MinimumRate) -> MinimumRate {
-        let of = |value: fn(&crate::tally::DirectionTally) -> u64| {
-            Direction::ALL.map(|direction| value(self.tally.direction(direction)))
-        };
-        MinimumRate {
-            window_start_ns: self.clock.now_ns(),
-            bytes: of(|tally| tally.bytes),
-            counts: of(|tally| tally.count),
-            ..minimum
-        }
-    }
-
-    /// Whether a job that is too slow is to end (`rate_min`, `rate_iops_min`).
-    fn check_minimum(&mut self, now_ns: u64) -> Result<(), Halt> {
-        let Some(minimum) = &mut self.minimum else { return Ok(()) };
-        let access = self.options.access.rw.access;
-        let uses = [access.reads(), access.writes(), access.trims()];
-        let elapsed_ns = now_ns.saturating_sub(minimum.window_start_ns);
-        if elapsed_ns < minimum.window_ns.max(1) {
-            return Ok(());
-        }
-        let pace = &self.options.pace;
-        // A rate without a direction is meant for those that the job has.
-        for direction in Direction::ALL.into_iter().filter(|direction| uses[*direction as usize]) {
-            let index = direction as usize;
-            let tally = self.tally.direction(direction);
-            let bytes = tally.bytes - minimum.bytes[index];
-            let count = tally.count - minimum.counts[index];
-            let least_bytes = *pace.rate_min.each()[index];
-            let least_count = u64::from(*pace.rate_iops_min.each()[index]);
-            let rate = crate::tally::per_second(bytes, elapsed_ns);
-            let iops = crate::tally::per_second(count, elapsed_ns);
-            let too_slow = if least_bytes > 0 && rate < least_bytes {
-                Some(format!("rate_min={least_bytes} bytes/s not met, got {rate} bytes/s"))
-            } else if least_count > 0 && iops < least_count {
-                Some(format!("rate_iops_min={least_count} not met, got {iops}"))
-            } else {
-                None
-            };
-            if let Some(text) = too_slow {
-                return Err(Halt::Failed { code: libc_numbers::ETIME, text });
-            }
-            minimum.bytes[index] = tally.bytes;
-            minimum.counts[index] = tally.count;
-        }
-        minimum.window_start_ns = now_ns;
-        Ok(())
     }
 
     /// Whether an error is passed over. As in fio, a read that cannot be checked is a read, and whatever else is not read is a

@@ -197,3 +197,49 @@ fn offloaded_accesses_are_under_way_at_once() {
     let levels = one(&finished.results).depth_levels;
     assert!(levels[1] + levels[2] > 0, "{levels:?}");
 }
+
+#[test]
+fn a_job_that_cannot_begin_does_not_take_the_results_of_others_along() {
+    let place = Place::new();
+    let text = "[one]\nrw=write\nbs=4k\nsize=64k\n[two]\nstonewall\nrw=write\nbs=4k\nsize=64k\nhipri\nioengine=pvsync2\n";
+    let finished = run_in(&place, text);
+    assert!(finished.has_failed());
+    let [one, two] = [0, 1].map(|job| &finished.threads[job].report);
+    assert_eq!((one.error, one.directions.write.count), (0, 16));
+    assert_ne!(two.error, 0);
+    assert!(two.error_text.as_ref().is_some_and(|text| text.contains("poll")), "{:?}", two.error_text);
+}
+
+#[test]
+fn a_job_reads_what_an_earlier_one_makes() {
+    let text = "[a]\nfilename=f\nsize=1m\nbs=4k\nrw=write\n[b]\nstonewall\nfilename=f\nbs=4k\nrw=read\n";
+    let finished = run_text(text);
+    assert!(!finished.has_failed());
+    assert_eq!(finished.results.reports[1].directions.read.count, 256);
+}
+
+#[test]
+fn a_jobs_end_is_that_of_those_beside_it_only() {
+    let text = "[global]\nioengine=null\nsize=1m\nbs=4k\nrw=read\n[a]\nexitall\nexit_what=stonewall\n[slow]\nrate_iops=10\n[b]\nstonewall\n";
+    let finished = run_text(text);
+    assert!(!finished.has_failed() && !finished.interrupted);
+    let counts = [0, 1, 2].map(|job| finished.results.reports[job].directions.read.count);
+    assert_eq!((counts[0], counts[2]), (256, 256));
+    assert!(counts[1] < 256, "{counts:?}");
+    assert!(finished.threads.iter().all(|thread| !thread.stopped));
+}
+
+#[test]
+fn a_name_among_the_defaults_is_nobodys() {
+    let text = "[global]\nname=all\nioengine=null\nsize=64k\nbs=4k\nrw=read\n[one]\n[two]\nname=other\n";
+    let finished = run_text(text);
+    let names: Vec<&str> = finished.results.reports.iter().map(|report| report.name.as_str()).collect();
+    assert_eq!(names, ["one", "other"]);
+}
+
+#[test]
+fn a_device_is_filled_to_the_end() {
+    // More than there can be: the file ends where its limit is.
+    let text = "[j]\nfill_device=1\nsize=64m\nbs=1m\nrw=write\nioengine=null\nnumber_ios=100\n";
+    assert!(!run_text(text).has_failed());
+}

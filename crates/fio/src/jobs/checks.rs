@@ -3,7 +3,7 @@
 use super::verify_checks;
 use super::{Job, Rules};
 use crate::error::{FioError, Problem};
-use crate::options::{BlockSizes, SubmitMode};
+use crate::options::{BlockSizes, Engine, SubmitMode};
 use crate::place::Place;
 use crate::value::distribution::Distribution;
 use crate::value::quantity::Amount;
@@ -131,7 +131,9 @@ fn depths(job: &mut Job, warnings: &mut Warnings) {
     let places = ["iodepth_low", "iodepth_batch"].map(|option| place_of(job, &[option]));
     let engine = &mut job.options.engine;
     let depth = engine.iodepth;
-    if engine.ioengine.is_synchronous() && engine.io_submit_mode == SubmitMode::Inline && depth > 1 {
+    // `vsync` gathers as many as the depth allows.
+    let has_no_queue = engine.ioengine.is_synchronous() && engine.ioengine != Engine::Vsync;
+    if has_no_queue && engine.io_submit_mode == SubmitMode::Inline && depth > 1 {
         let text =
             format!("`iodepth={depth}` has no effect with ioengine={}: one request is in flight", engine.ioengine);
         warnings.push((place, text));

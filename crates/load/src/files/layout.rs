@@ -71,6 +71,11 @@ impl Layout<'_> {
             (Some(_), Owned::Foreign | Owned::Imagined) => return Err(LoadProblem::Foreign { path: path.clone() }),
         };
         let found = found.unwrap_or(0);
+        // It ends when there is no room, and must not find out before.
+        let fills = job.options.access.fill_device;
+        if fills && !is_read {
+            return Ok(());
+        }
         if is_read {
             self.check_room(path, file.needed_bytes - found)?;
             self.write(job, &made, path, found, file.needed_bytes)?;

@@ -2,6 +2,7 @@
 
 use flashmark_core::clock::Clock;
 use flashmark_fio::options::VerifyKind;
+use flashmark_host::cache::forget_clean_pages;
 
 use super::supply::{Backlog, BacklogState, Endless, Next, ReadBack, UpTo};
 use super::{Halt, Supply, WRONG_DATA, Worker, WorkerResult, graver};
@@ -129,7 +130,12 @@ impl<C: Clock> Worker<C> {
             if index >= loops && !self.limits.time_based {
                 return Ok(());
             }
-            if self.limits.time_based { accesses.go_on() } else { accesses.restart() }
+            if self.limits.time_based {
+                accesses.go_on();
+            } else {
+                accesses.restart();
+            }
+            self.dropped.iter().for_each(forget_clean_pages);
         }
     }
 
@@ -171,7 +177,9 @@ impl<C: Clock> Worker<C> {
                     result => result,
                 };
             }
-            None if self.limits.time_based && !self.options.files.end_fsync => self.pass(&mut Endless(accesses)),
+            None if self.limits.time_based && !self.options.files.end_fsync && self.dropped.is_empty() => {
+                self.pass(&mut Endless(accesses))
+            }
             _ => self.pass(accesses),
         };
         let Some(sequence) = sequence else { return result };

@@ -345,6 +345,7 @@ impl Machine {
             cadence: cadence(&options.engine),
             limits: limits(options),
             paths: vec!["file".into()],
+            dropped: Vec::new(),
             thread_number: 1,
             signals,
             progress: Arc::new(Progress::default()),

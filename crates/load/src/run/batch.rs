@@ -1,0 +1,144 @@
+//! The threads between one `stonewall` and the next: their files are made, they get ready, begin together, and are waited for.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use flashmark_fio::options::ExitWhat;
+
+use super::{Run, Watch, error_of};
+use crate::error::{LoadError, LoadProblem};
+use crate::files::{Layout, Making};
+use crate::thread::{Common, ThreadOutcome, ThreadPlan};
+
+/// What became of a batch.
+#[derive(Debug, Default)]
+pub(super) struct Attended {
+    pub outcomes: Vec<ThreadOutcome>,
+    /// Whether the watch stopped it.
+    pub interrupted: bool,
+    /// Whether one of its jobs ends the whole run.
+    pub ends_run: bool,
+}
+
+struct Maker<'a>(&'a mut dyn Watch);
+
+impl Making for Maker<'_> {
+    fn made(&mut self, path: &Path, bytes: u64, of_bytes: u64) -> bool {
+        self.0.making(path, bytes, of_bytes);
+        !self.0.stop()
+    }
+}
+
+impl<'a> Run<'a> {
+    pub(super) fn run_batch(
+        &self,
+        batch: &[ThreadPlan<'a>],
+        common: &Common<'_>,
+        watch: &mut dyn Watch,
+    ) -> Result<Attended, LoadError> {
+        for thread in batch.iter().filter(|thread| !thread.job.options.files.create_on_open) {
+            let mut layout = Layout { rights: common.rights, making: &mut Maker(watch), seed: thread.number as u64 };
+            match layout.make(thread.job, &thread.files) {
+                Ok(()) => {}
+                Err(LoadProblem::Stopped) => return Ok(Attended { interrupted: true, ..Attended::default() }),
+                Err(problem) => return Err(error_of(thread.job, problem)),
+            }
+        }
+        if batch.iter().all(|thread| thread.job.options.files.create_only) {
+            return Ok(Attended::default());
+        }
+        let (ready_sender, ready) = channel();
+        let (done_sender, done) = channel();
+        std::thread::scope(|scope| {
+            let mut failed = None;
+            for thread in batch {
+                let (to_ready, to_done) = (ready_sender.clone(), done_sender.clone());
+                let name = format!("{}.{}", thread.job.name, thread.copy);
+                let spawned = std::thread::Builder::new().name(name).spawn_scoped(scope, move || {
+                    let prepared = match thread.prepare(common) {
+                        Ok(prepared) => prepared,
+                        Err(problem) => {
+                            // The one that waits is there as long as this thread.
+                            let _ = to_ready.send(Err(error_of(thread.job, problem)));
+                            return;
+                        }
+                    };
+                    let _ = to_ready.send(Ok(()));
+                    if let Some(outcome) = thread.work(prepared, common) {
+                        let _ = to_done.send((thread.number, outcome));
+                    }
+                });
+                if let Err(source) = spawned {
+                    let doing = "cannot start a thread for";
+                    let problem = LoadProblem::Io { doing, path: PathBuf::from(&thread.job.name), source };
+                    failed.get_or_insert(error_of(thread.job, problem));
+                    // It will not be heard of.
+                    let _ = ready_sender.send(Ok(()));
+                }
+            }
+            for _ in batch {
+                if let Ok(Err(problem)) = ready.recv() {
+                    failed.get_or_insert(problem);
+                }
+            }
+            common.gate.open(failed.is_none());
+            if let Some(failed) = failed {
+                return Err(failed);
+            }
+            drop(done_sender);
+            Ok(self.attend(batch, &done, watch))
+        })
+    }
+
+    /// Waits for the threads of a batch, tells the watch, and passes on who is to stop.
+    fn attend(
+        &self,
+        batch: &[ThreadPlan<'a>],
+        done: &Receiver<(usize, ThreadOutcome)>,
+        watch: &mut dyn Watch,
+    ) -> Attended {
+        const LOOK: Duration = Duration::from_millis(50);
+        let began = Instant::now();
+        let mut outcomes: Vec<(usize, ThreadOutcome)> = Vec::with_capacity(batch.len());
+        let (mut interrupted, mut ends_run) = (false, false);
+        while outcomes.len() < batch.len() {
+            match done.recv_timeout(LOOK) {
+                Ok((number, outcome)) => {
+                    ends_run |= self.pass_on(batch, &self.threads[number], &outcome);
+                    outcomes.push((number, outcome));
+                    continue;
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                // A thread that is gone without a word has panicked, which the scope tells.
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            if watch.stop() && !interrupted {
+                interrupted = true;
+                for thread in batch {
+                    thread.signals.stop.store(true, Ordering::Relaxed);
+                }
+            }
+            watch.progress(&self.status(batch, began, outcomes.len() as u32));
+        }
+        outcomes.sort_by_key(|(number, _)| *number);
+        let outcomes = outcomes.into_iter().map(|(_, outcome)| outcome).collect();
+        Attended { outcomes, interrupted, ends_run }
+    }
+
+    /// `exitall`: when a thread ends, others may have to. Says whether no further batch is to begin.
+    fn pass_on(&self, batch: &[ThreadPlan<'a>], ended: &ThreadPlan<'a>, outcome: &ThreadOutcome) -> bool {
+        let run = &ended.job.options.run;
+        if !(run.exitall || run.exitall_on_error && outcome.report.error != 0) {
+            return false;
+        }
+        // Only those that run: what comes behind a stonewall has not begun.
+        let concerned =
+            |thread: &&ThreadPlan<'a>| run.exit_what != ExitWhat::Group || thread.job.group == ended.job.group;
+        for thread in batch.iter().filter(concerned) {
+            thread.signals.end();
+        }
+        run.exit_what == ExitWhat::All
+    }
+}
