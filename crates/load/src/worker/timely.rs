@@ -32,6 +32,12 @@ impl<C: Clock> Worker<C> {
         if self.ramp_end_ns > 0 {
             if now_ns >= self.ramp_end_ns {
                 self.ramp_end_ns = 0;
+                // Seen a little late: the time that is measured is as long as the job says all the same.
+                if self.deadline_ns != u64::MAX
+                    && let Some(runtime_ns) = self.limits.runtime_ns
+                {
+                    self.deadline_ns = now_ns.saturating_add(runtime_ns);
+                }
                 self.start_measuring(now_ns);
             }
             return Ok(());
