@@ -13,6 +13,7 @@ mod rivals;
 mod rounds;
 mod spiffs;
 mod startup;
+mod vs_fio;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -23,7 +24,7 @@ use failure::Failure;
 use report::Report;
 
 /// Measures flashmark itself: what it costs an operation, how fast it starts, how much memory it takes, how fast its
-/// simulated boards and its SPIFFS run, and whether its rates are those of other tools
+/// simulated boards and its SPIFFS run, whether its rates are those of other tools, and what it costs beside fio
 #[derive(Parser)]
 #[command(version)]
 struct Cli {
@@ -47,7 +48,7 @@ struct Cli {
     dir: PathBuf,
 }
 
-#[derive(Clone, Copy, Subcommand)]
+#[derive(Clone, Subcommand)]
 enum What {
     /// What the runner and the histogram add to an operation, in nanoseconds
     Overhead,
@@ -72,6 +73,17 @@ enum What {
     Spiffs,
     /// The same work done by fio, dd and ioping (the zram device needs root)
     Rivals,
+    /// The same fio command lines run by `flashmark fio` and by fio
+    ///
+    /// Both get the same options, in turn, on the same CPUs and the same file or device, and their JSON is compared. The
+    /// variable FLASHMARK_T_IO_URING may name `t/io_uring`, the bare loop of fio's own source tree (`./configure && make
+    /// t/io_uring` there); without it that row is skipped. What needs root, or a means that this kernel does not have, is
+    /// skipped with its reason too.
+    VsFio {
+        /// What to compare [default: everything]
+        #[arg(value_name = "PART")]
+        parts: Vec<vs_fio::Part>,
+    },
 }
 
 pub(super) fn main() -> ExitCode {
@@ -97,17 +109,19 @@ fn measure(cli: &Cli) -> Result<Report, Failure> {
         return Err(Failure::DebugBuild);
     }
     interrupt::install()?;
+    let load = machine::load();
     let flashmark = || program::flashmark(cli.flashmark.as_deref());
     // strace shows paths as they are, without links and dots.
     let dir = cli.dir.canonicalize().map_err(Failure::io("finding the directory"))?;
-    let mut report = match cli.what {
+    let mut report = match &cli.what {
         What::Overhead => overhead::measure(cli.rounds.unwrap_or(31)),
         What::Startup => startup::measure(&flashmark()?, &dir, cli.rounds.unwrap_or(21)),
         What::Memory => memory::measure(&flashmark()?),
         What::Lab => lab::measure(&flashmark()?, cli.rounds.unwrap_or(9)),
         What::Spiffs => spiffs::measure(cli.rounds.unwrap_or(9)),
         What::Rivals => rivals::measure(&flashmark()?, &dir, cli.rounds.unwrap_or(9)),
+        What::VsFio { parts } => vs_fio::measure(&flashmark()?, &dir, cli.rounds.unwrap_or(5), parts),
     }?;
-    report.machine = machine::describe();
+    report.machine = format!("{}, load {load} at the start", machine::describe());
     Ok(report)
 }

@@ -5,7 +5,8 @@
 //! * `memory`: the peak of resident memory, whatever the size of the test;
 //! * `lab`: how fast simulated boards run, whatever the length of the run and the size of the chip;
 //! * `spiffs`: what a call of the crate `spiffs` costs, beside the C implementation where that is at hand;
-//! * `rivals`: the same work done by `fio`, `dd` and `ioping`.
+//! * `rivals`: the same work done by `fio`, `dd` and `ioping`;
+//! * `vs-fio`: the same fio command lines run by `flashmark fio` and by `fio`.
 //!
 //! Everything is measured in rounds that take turns (`linux/rounds.rs`), so that a machine whose speed drifts does so for all
 //! alike. `docs/performance.md` says how to read the results.

@@ -38,7 +38,7 @@ pub fn measure(flashmark: &Path, rounds: u32) -> Result<Report, Failure> {
         tables.push(table);
         promises.extend(more);
     }
-    Ok(Report { name: "lab", machine: String::new(), tables, promises })
+    Ok(Report { name: "lab", machine: String::new(), tables, promises, skipped: Vec::new() })
 }
 
 /// Measures on one processor.

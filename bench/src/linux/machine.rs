@@ -21,7 +21,19 @@ pub fn describe() -> String {
     )
 }
 
-/// Keeps this thread on the last CPU that it may use (the first ones serve most interrupts), while the value lives.
+/// How many processes wanted a CPU in the last minute, on average: what runs beside a measurement disturbs it.
+pub fn load() -> String {
+    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    load.split(' ').next().filter(|first| !first.is_empty()).unwrap_or("unknown").to_owned()
+}
+
+/// The CPUs that this thread may use, least first; empty where the system does not say.
+pub fn cpus() -> Vec<usize> {
+    let set = sched_getaffinity(None).ok();
+    set.map_or_else(Vec::new, |set| (0..CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu)).collect())
+}
+
+/// Keeps this thread, and the programs that it starts, on the last CPU that it may use (the first ones serve most interrupts), while the value lives.
 pub struct Pinned {
     before: CpuSet,
 }

@@ -47,6 +47,7 @@ pub fn measure(rounds: u32) -> Result<Report, Failure> {
             promise("runner and histogram on a null target, the worst row but zipf", null_worst),
             promise("runner and histogram over the bare system call, the worst row", calls_worst),
         ],
+        skipped: Vec::new(),
     })
 }
 

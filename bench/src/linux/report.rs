@@ -18,6 +18,17 @@ pub struct Report {
     pub tables: Vec<Table>,
     /// The promises.
     pub promises: Vec<Promise>,
+    /// What was left out.
+    pub skipped: Vec<Skipped>,
+}
+
+/// Something that was not measured here.
+#[derive(Debug)]
+pub struct Skipped {
+    /// What.
+    pub what: String,
+    /// Why, and what would help.
+    pub why: String,
 }
 
 /// Figures in rows and columns.
@@ -147,12 +158,14 @@ impl Report {
                 "least": number(*p.limits.start()), "most": number(*p.limits.end()),
             })
         };
+        let skipped = |skipped: &Skipped| json!({ "what": skipped.what, "why": skipped.why });
         json!({
             "bench": self.name,
             "flashmark_bench": env!("CARGO_PKG_VERSION"),
             "machine": self.machine,
             "tables": self.tables.iter().map(table).collect::<Vec<_>>(),
             "promises": self.promises.iter().map(promise).collect::<Vec<_>>(),
+            "skipped": self.skipped.iter().map(skipped).collect::<Vec<_>>(),
         })
     }
 }
@@ -171,6 +184,9 @@ impl fmt::Display for Report {
             let Promise { what, found, unit, .. } = promise;
             let (verdict, limits) = (promise.verdict().text(), promise.limits_text());
             writeln!(f, "{verdict:>7}: {what}: {:.2} {unit} (promised: {limits})", found.median)?;
+        }
+        for Skipped { what, why } in &self.skipped {
+            writeln!(f, "skipped: {what}: {why}")?;
         }
         Ok(())
     }
@@ -218,6 +234,7 @@ mod tests {
                 promise("nothing", [f64::NAN; 3], 0.95..=1.05),
                 promise("many", [3100.0, 2900.0, 3300.0], 3000.0..=f64::INFINITY),
             ],
+            skipped: vec![Skipped { what: "a device".into(), why: "it needs root".into() }],
         };
         let text = report.to_string();
         assert!(text.contains("   kept: fast: 1.25 ms (promised: at most 20)"), "{text}");
@@ -225,7 +242,9 @@ mod tests {
         assert!(text.contains("unclear: noisy"), "{text}");
         assert!(text.contains(" missed: nothing"), "what could not be measured is not kept: {text}");
         assert!(text.contains("   kept: many: 3100.00 ms (promised: at least 3000)"), "{text}");
+        assert!(text.contains("skipped: a device: it needs root"), "{text}");
         let json = report.to_json();
+        assert_eq!(json["skipped"], json!([{ "what": "a device", "why": "it needs root" }]));
         assert_eq!(json["tables"][0]["rows"][0], json!({ "what": "x", "ms": 1.3 }));
         assert_eq!(json["tables"][0]["rows"][1]["ms"], Value::Null);
         assert_eq!(json["promises"][1]["verdict"], json!("missed"));

@@ -88,7 +88,7 @@ pub fn measure(flashmark: &Path, dir: &Path, rounds: u32) -> Result<Report, Fail
     let quiet = compare(&flashmark, &rivals, "memory", &on_device, rounds, &mut promises)?;
     let on_file = jobs(&file, false, FILE_BYTES, 4 * FILE_BYTES, 32 << 20);
     let real = compare(&flashmark, &rivals, "disk", &on_file, rounds, &mut promises)?;
-    Ok(Report { name: "rivals", machine: String::new(), tables: vec![quiet, real], promises })
+    Ok(Report { name: "rivals", machine: String::new(), tables: vec![quiet, real], promises, skipped: Vec::new() })
 }
 
 /// Reads come first: writing puts zeros there, which zram keeps in another way.

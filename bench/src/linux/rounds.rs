@@ -13,26 +13,35 @@ pub struct Rounds {
     values: Vec<Vec<f64>>,
 }
 
-/// Measures one variant once.
-pub type Variant<'a> = Box<dyn FnMut() -> Result<f64, Failure> + 'a>;
+/// Measures one variant once; most give one figure.
+pub type Variant<'a, T = f64> = Box<dyn FnMut() -> Result<T, Failure> + 'a>;
 
-impl Rounds {
-    /// Runs all variants `rounds` times in turn. A round more comes first and is forgotten: it warms caches up.
-    ///
-    /// # Errors
-    /// The first error of a variant; [`Failure::Interrupted`].
-    pub fn run(rounds: u32, variants: &mut [Variant<'_>]) -> Result<Self, Failure> {
-        let mut values = vec![Vec::new(); variants.len()];
-        for round in 0..=rounds {
-            for (variant, values) in variants.iter_mut().zip(&mut values) {
-                interrupt::check()?;
-                let value = variant()?;
-                if round > 0 {
-                    values.push(value);
-                }
+/// Runs all variants `rounds` times in turn, and gives what each returned, round by round. A round more comes first and is
+/// forgotten: it warms caches up.
+///
+/// # Errors
+/// The first error of a variant; [`Failure::Interrupted`].
+pub fn in_turn<T>(rounds: u32, variants: &mut [Variant<'_, T>]) -> Result<Vec<Vec<T>>, Failure> {
+    let mut values: Vec<Vec<T>> = variants.iter().map(|_| Vec::new()).collect();
+    for round in 0..=rounds {
+        for (variant, values) in variants.iter_mut().zip(&mut values) {
+            interrupt::check()?;
+            let value = variant()?;
+            if round > 0 {
+                values.push(value);
             }
         }
-        Ok(Self { values })
+    }
+    Ok(values)
+}
+
+impl Rounds {
+    /// The figures of [`in_turn`].
+    ///
+    /// # Errors
+    /// As [`in_turn`].
+    pub fn run(rounds: u32, variants: &mut [Variant<'_>]) -> Result<Self, Failure> {
+        in_turn(rounds, variants).map(Self::of_values)
     }
 
     /// Of values that were taken elsewhere, one list a variant, all of the same length.

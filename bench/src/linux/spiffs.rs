@@ -74,7 +74,7 @@ pub fn measure(rounds: u32) -> Result<Report, Failure> {
         rows,
         note: if program.is_some() { NOTE_BOTH } else { NOTE_ALONE },
     };
-    Ok(Report { name: "spiffs", machine: String::new(), tables: vec![table], promises })
+    Ok(Report { name: "spiffs", machine: String::new(), tables: vec![table], promises, skipped: Vec::new() })
 }
 
 fn row(name: &str, calls: f64, ours_us: f64, theirs_us: Option<f64>, ratio: Option<Spread>) -> Vec<Cell> {

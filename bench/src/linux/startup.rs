@@ -77,7 +77,7 @@ pub fn measure(flashmark: &Path, dir: &Path, rounds: u32) -> Result<Report, Fail
         note: "first I/O: from execve to the workload's first read or write of the target, under strace; in a directory \
                that is the writing of the test file. The program itself is in the page cache.",
     };
-    Ok(Report { name: "startup", machine: String::new(), tables: vec![table], promises })
+    Ok(Report { name: "startup", machine: String::new(), tables: vec![table], promises, skipped: Vec::new() })
 }
 
 const WORKLOAD: [&str; 10] =
