@@ -24,7 +24,7 @@ pub use buffers::{BufferMemory, BufferOptions, DedupeMode};
 pub use engine::{Engine, EngineOptions, SubmitMode, SyncFileRange, SyncMode};
 pub use files::{Fadvise, Fallocate, FileOptions, FileService, ServiceKind};
 pub use log::{LogOptions, LogWindow};
-pub use pace::{PaceOptions, RateProcess, ThinkBlocks};
+pub use pace::{PaceOptions, RateProcess};
 pub use replay::{ReplayOptions, ReplaySkip};
 pub use report::{ReportOptions, UnifiedReporting, UnitBase};
 pub use run::{ClockSource, ContinueOn, CpuPolicy, ExitWhat, RunOptions};

@@ -2,14 +2,13 @@
 
 mod arguments;
 mod help;
+mod output;
 mod progress;
 mod records;
 
-use std::fs::File;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, anyhow, bail};
+use anyhow::{anyhow, bail};
 use flashmark_fio::output::{RenderOptions, before_run, render_all};
 use flashmark_fio::{CommandLine, EtaWhen, JobSet, OutputFormat, Program, ThisMachine};
 use flashmark_load::{Finished, How, LoadError, LoadProblem, trace_files};
@@ -20,6 +19,7 @@ use crate::message::say;
 use crate::run::interrupt;
 pub use arguments::FioArgs;
 use arguments::Own;
+use output::Output;
 use progress::Progress;
 
 /// Runs the jobs.
@@ -43,19 +43,20 @@ pub fn run(args: &FioArgs) -> anyhow::Result<Exit> {
     if line.program.parse_only {
         return Ok(Exit::Done);
     }
-    check_consent(&own, &set)?;
+    let targets = targets(&set)?;
+    check_consent(&own, &targets)?;
     let records = own.records.as_deref().map(RunFile::create).transpose()?;
     let how = RenderOptions {
         terse_version: line.program.terse_version,
         ahead_of_utc_s: ahead_of_utc_s(),
         ..RenderOptions::default()
     };
-    let mut output = Output::open(line.program.output.as_deref())?;
+    let mut output = Output::open(line.program.output.as_deref(), &used(&line, &set, targets))?;
     let interrupt = interrupt::install()?;
     let is_shown = !own.quiet && line.program.eta != EtaWhen::Never;
     let mut progress = Progress::start(is_shown, &line.program, interrupt);
     let auxiliary = line.program.auxiliary_path.clone().unwrap_or_default();
-    let how_to_run = How { consent: &own.consent, auxiliary: Path::new(&auxiliary) };
+    let how_to_run = How { consent: &own.consent, auxiliary: Path::new(&auxiliary), read_only: line.program.read_only };
     let begun = records::now();
     let finished = flashmark_load::run(&set, &how_to_run, &mut progress).map_err(explain)?;
     drop(progress);
@@ -105,8 +106,8 @@ fn tell_of(set: &JobSet) {
     }
 }
 
-/// Consent to something that no job uses is most likely a mistake, and a dangerous one.
-fn check_consent(own: &Own, set: &JobSet) -> anyhow::Result<()> {
+/// The files that jobs read and write.
+fn targets(set: &JobSet) -> anyhow::Result<Vec<PathBuf>> {
     let mut names: Vec<PathBuf> = Vec::new();
     for job in &set.jobs {
         if job.options.replay.read_iolog.is_empty() {
@@ -116,7 +117,23 @@ fn check_consent(own: &Own, set: &JobSet) -> anyhow::Result<()> {
             names.extend(trace_files(job).map_err(|problem| explain(LoadError { job: job.name.clone(), problem }))?);
         }
     }
-    let paths: Vec<&Path> = names.iter().map(PathBuf::as_path).collect();
+    Ok(names)
+}
+
+/// All that the run reads or writes: results must not go over it.
+fn used(line: &CommandLine, set: &JobSet, targets: Vec<PathBuf>) -> Vec<PathBuf> {
+    let mut used = targets;
+    used.extend(line.files.iter().map(|(name, _)| PathBuf::from(name)));
+    for job in &set.jobs {
+        let replay = &job.options.replay;
+        used.extend(replay.read_iolog.iter().chain(&replay.write_iolog).map(PathBuf::from));
+    }
+    used
+}
+
+/// Consent to something that no job uses is most likely a mistake, and a dangerous one.
+fn check_consent(own: &Own, targets: &[PathBuf]) -> anyhow::Result<()> {
+    let paths: Vec<&Path> = targets.iter().map(PathBuf::as_path).collect();
     match own.consent.unused(&paths).first() {
         Some(unused) => bail!("--destroy {}: no job uses it; leave it out, or name it in a job", unused.display()),
         None => Ok(()),
@@ -166,56 +183,4 @@ fn tell_failures(finished: &Finished) {
 
 fn ahead_of_utc_s() -> i32 {
     time::UtcOffset::current_local_offset().map_or(0, time::UtcOffset::whole_seconds)
-}
-
-#[cfg(unix)]
-fn is_block_device(found: &std::fs::Metadata) -> bool {
-    std::os::unix::fs::FileTypeExt::is_block_device(&found.file_type())
-}
-
-#[cfg(not(unix))]
-const fn is_block_device(_: &std::fs::Metadata) -> bool {
-    false
-}
-
-/// Where results go: standard output, or the file of `--output`.
-enum Output {
-    Standard,
-    File { file: File, path: String },
-}
-
-impl Output {
-    fn open(path: Option<&str>) -> anyhow::Result<Self> {
-        match path {
-            None => Ok(Self::Standard),
-            Some(path) => {
-                if std::fs::metadata(path).is_ok_and(|found| is_block_device(&found)) {
-                    bail!("--output={path}: this is a device, not a place for results: name a file");
-                }
-                let file = File::create(path).with_context(|| format!("--output={path}"))?;
-                Ok(Self::File { file, path: path.to_owned() })
-            }
-        }
-    }
-
-    fn put(&mut self, text: &str) -> anyhow::Result<()> {
-        match self {
-            Self::Standard => {
-                let mut out = io::stdout().lock();
-                out.write_all(text.as_bytes())?;
-                out.flush()?;
-            }
-            Self::File { file, path } => {
-                file.write_all(text.as_bytes()).with_context(|| format!("--output={path}"))?;
-            }
-        }
-        Ok(())
-    }
-
-    fn end(&mut self) -> anyhow::Result<()> {
-        if let Self::File { file, path } = self {
-            file.flush().with_context(|| format!("--output={path}"))?;
-        }
-        Ok(())
-    }
 }

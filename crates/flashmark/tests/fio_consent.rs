@@ -4,7 +4,7 @@
 
 mod support;
 
-use support::devices::{EXT4_NEEDS, Ext4, Image, Loop};
+use support::devices::{EXT4_NEEDS, Ext4, Image, Loop, Mounted};
 use support::process::{Line, flashmark};
 use support::{Scratch, can_run, names_in, somebodys_data};
 
@@ -136,4 +136,95 @@ fn results_and_traces_go_over_nothing_that_is_somebodys() {
         ran.printed_nothing().says(&[device.node.to_str().unwrap()]);
     }
     assert!(std::fs::read(&device.node).unwrap().iter().all(|byte| *byte == 0), "not a byte is changed");
+}
+
+#[test]
+fn what_was_put_over_an_own_file_is_somebodys() {
+    let dir = Scratch::new();
+    let own = dir.join("own");
+    job("--rw=write", &own).exits(0);
+    job("--rw=randwrite --ioengine=io_uring --iodepth=8", &own).exits(0);
+    job("--rw=randwrite --ioengine=mmap", &own).exits(0);
+    let data = somebodys_data(64 << 10);
+    std::fs::write(&own, &data).unwrap();
+    job("--rw=write", &own).exits(3).printed_nothing().says(&["made by flashmark", "size or time", "--destroy"]);
+    job("--rw=read", &own).exits(0);
+    assert!(std::fs::read(&own).unwrap() == data);
+    job("--rw=write --destroy", &own).arg(&own).exits(0);
+}
+
+#[test]
+fn an_own_file_in_use_is_refused() {
+    if !can_run(true, &["losetup"]) {
+        return;
+    }
+    let device = Loop::new(Image::new(1 << 20));
+    let path = device.image.path.with_file_name("own");
+    job("--rw=write", &path).exits(0);
+    let node = std::path::PathBuf::from(support::sh(&format!("losetup -f --show {}", path.display())));
+    let ran = job("--rw=write", &path).end();
+    support::sh(&format!("losetup -d {}", node.display()));
+    ran.exited(3).says(&["own", "loop"]);
+}
+
+#[test]
+fn where_no_file_can_be_marked_that_is_told() {
+    if !can_run(true, &["mount"]) {
+        return;
+    }
+    let ramfs = Mounted::with("-t ramfs ramfs");
+    let own = ramfs.path().join("own");
+    job("--rw=write --loops=2", &own).exits(0);
+    let before = std::fs::read(&own).unwrap();
+    job("--rw=randwrite", &own).exits(3).says(&["no extended attributes", "--destroy"]);
+    assert!(std::fs::read(&own).unwrap() == before);
+    job("--rw=write --destroy", &own).arg(&own).exits(0);
+    std::fs::remove_file(&own).unwrap();
+    // Two jobs of one run share it all the same.
+    job("--rw=write", &own)
+        .words("--name=k --stonewall --rw=randwrite --bs=4k --size=64k")
+        .arg(format!("--filename={}", own.display()))
+        .exits(0);
+}
+
+#[test]
+fn results_go_over_nothing_that_the_run_needs() {
+    let dir = Scratch::new();
+    let data = somebodys_data(64 << 10);
+    let photo = dir.write("photo.jpg", &data);
+    let text = format!("[j]\nfilename={}\nrw=read\nbs=4k\n", photo.display());
+    let jobs = dir.write("jobs.fio", &text);
+    for path in [&photo, &jobs, &dir.path().join(".").join("photo.jpg")] {
+        let ran = flashmark("fio").arg(&jobs).arg(format!("--output={}", path.display())).exits(2);
+        ran.printed_nothing().says(&["--output", "the run itself needs"]);
+    }
+    assert!(std::fs::read(&photo).unwrap() == data);
+    assert_eq!(std::fs::read_to_string(&jobs).unwrap(), text);
+    // A file that is made by the job.
+    let new = dir.join("new");
+    job("--rw=write", &new).arg(format!("--output={}", new.display())).exits(2).says(&["the run itself needs"]);
+    assert!(!new.exists());
+    // What is there stays until there are results.
+    let result = dir.write("result.txt", "old ".repeat(10_000));
+    job("--rw=write", &photo).arg(format!("--output={}", result.display())).exits(3);
+    assert_eq!(std::fs::read_to_string(&result).unwrap(), "old ".repeat(10_000));
+    flashmark("fio").arg(&jobs).arg(format!("--output={}", result.display())).exits(0);
+    let results = std::fs::read_to_string(&result).unwrap();
+    assert!(results.contains("read: IOPS=") && !results.contains("old old"), "{results}");
+}
+
+#[test]
+fn readonly_leaves_out_what_a_trace_changes() {
+    let dir = Scratch::new();
+    let data = somebodys_data(8192);
+    let photo = dir.write("photo.jpg", &data);
+    let name = photo.display();
+    let actions = format!("{name} add\n{name} open\n{name} read 0 4096\n{name} write 0 4096\n{name} close\n");
+    let trace = dir.write("t.log", format!("fio version 2 iolog\n{actions}"));
+    let line = || flashmark("fio --readonly --name=r --ioengine=psync");
+    line().arg(format!("--read_iolog={}", trace.display())).words("--destroy").arg(&photo).exits(0);
+    assert!(std::fs::read(&photo).unwrap() == data);
+    let new = dir.join("new");
+    line().words("--rw=read --size=64k").arg(format!("--filename={}", new.display())).exits(2).says(&["--readonly"]);
+    assert!(!new.exists());
 }

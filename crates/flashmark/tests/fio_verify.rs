@@ -19,7 +19,10 @@ fn flip(dir: &Scratch, offset: u64) -> (u8, u8) {
     let file = std::fs::OpenOptions::new().read(true).write(true).open(dir.join("data")).unwrap();
     let mut byte = [0];
     file.read_exact_at(&mut byte, offset).unwrap();
+    let modified = file.metadata().unwrap().modified().unwrap();
     file.write_all_at(&[byte[0] ^ 0x55], offset).unwrap();
+    // A medium that loses a bit tells nobody when.
+    file.set_modified(modified).unwrap();
     (byte[0], byte[0] ^ 0x55)
 }
 

@@ -179,8 +179,26 @@ impl EngineEntry {
                 instead: names(|side| side.concurrent && side.depth_max >= depth, "a shallower queue"),
             });
         }
+        // An address space has room for what memory has not, and the run would end by the kernel's hand.
+        let all_bytes = setup.buffer_bytes as u64 * u64::from(setup.depth);
+        if memory_bytes().is_some_and(|memory| all_bytes > memory / 4 * 3) {
+            return Err(EngineError::Memory { depth: setup.depth, buffer_bytes: setup.buffer_bytes });
+        }
         (side.make)(setup)
     }
+}
+
+/// How much memory the machine has, where it tells.
+fn memory_bytes() -> Option<u64> {
+    #[cfg(target_os = "linux")]
+    {
+        let info = rustix::system::sysinfo();
+        // Words of another width on other machines.
+        #[allow(clippy::useless_conversion)]
+        Some(u64::from(info.totalram).saturating_mul(u64::from(info.mem_unit)))
+    }
+    #[cfg(not(target_os = "linux"))]
+    None
 }
 
 /// The engines whose queues can do something, for messages.

@@ -8,7 +8,8 @@
 //! * [`make_fs`]: file systems that are made to be measured;
 //! * [`test_file`], [`leftovers`]: test files, and what killed runs left of them;
 //! * [`signals`]: which of them the process was told to ignore;
-//! * [`clock`], [`buffer`]: time, and memory that direct I/O takes.
+//! * [`clock`], [`buffer`]: time, and memory that direct I/O takes;
+//! * [`descriptors`], [`usage`]: a thread's own descriptors, and what it used of processors and memory.
 //!
 //! All that is special to Linux is here and behind `cfg`; elsewhere the crate builds, and says what it cannot do.
 
@@ -16,6 +17,7 @@ pub mod buffer;
 pub mod cache;
 pub mod clock;
 pub mod consent;
+pub mod descriptors;
 pub mod device;
 pub mod engine;
 pub mod environment;

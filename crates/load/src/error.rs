@@ -26,10 +26,36 @@ impl LoadProblem {
         const ENOSPC: i32 = 28;
         const EINVAL: i32 = 22;
         match self {
-            Self::NoRoom { .. } => ENOSPC,
+            Self::NoRoom { .. } | Self::NoRoomTogether { .. } => ENOSPC,
             Self::NotDirect { source, .. } | Self::Io { source, .. } => source.raw_os_error().unwrap_or(EINVAL),
             _ => EINVAL,
         }
+    }
+}
+
+/// Why a file is taken for somebody's; the end of the clause "it exists and".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Suspicion {
+    /// It has no mark.
+    Unmarked,
+    /// It has the mark, but another size or time than flashmark left it with.
+    Changed,
+    /// Where it is, no file can be marked.
+    CannotBeMarked,
+}
+
+impl std::fmt::Display for Suspicion {
+    fn fmt(&self, text: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        text.write_str(match self {
+            Self::Unmarked => "was not made by flashmark",
+            Self::Changed => {
+                "was made by flashmark, but its size or time is not what the last run left (another program wrote to it, \
+                 or that run was killed)"
+            }
+            Self::CannotBeMarked => {
+                "its file system keeps no extended attributes, so that nothing says whether flashmark made it"
+            }
+        })
     }
 }
 
@@ -79,10 +105,24 @@ pub enum LoadProblem {
         path: PathBuf,
     },
     /// The data of somebody.
-    #[error(
-        "{path} exists and was not made by flashmark: it is not overwritten; if its content may be lost, add: --destroy {path}"
-    )]
+    #[error("{path} exists and {suspicion}: it is not overwritten; if its content may be lost, add: --destroy {path}")]
     Foreign {
+        /// The path.
+        path: PathBuf,
+        /// Why it is taken for somebody's.
+        suspicion: Suspicion,
+    },
+    /// A path that leads elsewhere by now.
+    #[error(
+        "{path} is not the file any more that was there when the run began: leave it alone while jobs run, and start again"
+    )]
+    Replaced {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A file that would be changed in spite of `--readonly`.
+    #[error("{path} would have to be written, made or made longer, and --readonly allows none of it")]
+    ReadOnly {
         /// The path.
         path: PathBuf,
     },
@@ -95,6 +135,18 @@ pub enum LoadProblem {
         /// The file.
         path: PathBuf,
         /// What it needs.
+        needed: u64,
+        /// What is free.
+        free: u64,
+    },
+    /// No room for all files together.
+    #[error(
+        "the files below {folder} need {needed} bytes more together, and {free} bytes are free there: make size smaller, or free some space"
+    )]
+    NoRoomTogether {
+        /// Where one of them is.
+        folder: PathBuf,
+        /// What they need.
         needed: u64,
         /// What is free.
         free: u64,

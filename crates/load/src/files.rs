@@ -3,7 +3,9 @@
 
 mod layout;
 mod opening;
+mod output;
 mod ownership;
+mod room;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,7 +21,9 @@ use crate::replay::{Needs, needs, trace_of};
 
 pub(crate) use layout::{Layout, Making};
 pub(crate) use opening::{open_all, resident_pages};
-pub(crate) use ownership::{Owned, Rights};
+pub(crate) use output::{Dumps, create_output};
+pub(crate) use ownership::{FileId, Rights};
+pub(crate) use room::check_room;
 
 /// What is at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,10 +96,17 @@ fn look(path: &Path, job: &Job) -> Result<(FileKind, Option<u64>), LoadProblem> 
 
 impl FilePlan {
     /// The files of the copy of this number; looks at them, and changes nothing. `seed` is that of sizes between two limits.
-    /// `made` are the files that earlier jobs make, with their sizes.
-    pub(crate) fn new(job: &Job, copy: u32, seed: u64, made: &BTreeMap<PathBuf, u64>) -> Result<Self, LoadProblem> {
+    /// `made` are the files that earlier jobs make, with their sizes. With `read_only`, traces are replayed without what
+    /// changes something.
+    pub(crate) fn new(
+        job: &Job,
+        copy: u32,
+        seed: u64,
+        made: &BTreeMap<PathBuf, u64>,
+        read_only: bool,
+    ) -> Result<Self, LoadProblem> {
         if let Some(trace) = trace_of(job, copy) {
-            return Self::of_trace(job, trace);
+            return Self::of_trace(job, trace, read_only);
         }
         let names = job.file_names(copy, &ThisMachine as &dyn Surroundings).map(PathBuf::from);
         let found =
@@ -126,8 +137,8 @@ impl FilePlan {
     }
 
     /// The files of a trace.
-    fn of_trace(job: &Job, trace: &str) -> Result<Self, LoadProblem> {
-        let needs = needs(job, trace)?;
+    fn of_trace(job: &Job, trace: &str, read_only: bool) -> Result<Self, LoadProblem> {
+        let needs = needs(job, trace, read_only)?;
         let mut files = Vec::with_capacity(needs.files.len());
         for (path, needed_bytes) in needs.files.clone() {
             let (kind, found_bytes) = look(&path, job)?;

@@ -27,7 +27,7 @@ mod thread;
 pub mod verify;
 mod worker;
 
-pub use error::{LoadError, LoadProblem};
+pub use error::{LoadError, LoadProblem, Suspicion};
 pub use replay::trace_files;
 pub use run::{Finished, How, Status, Watch, run};
 pub use tally::FailedAccess;

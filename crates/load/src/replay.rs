@@ -13,6 +13,7 @@ use flashmark_fio::options::ReplayOptions;
 
 use crate::accesses::{Access, Direction};
 use crate::error::LoadProblem;
+use crate::files::create_output;
 use crate::worker::{Next, Supply};
 
 /// The largest access of a trace, in bytes: the block layer makes none that is larger.
@@ -56,12 +57,16 @@ struct Step {
 }
 
 impl Steps {
-    fn open(path: &str, options: &ReplayOptions) -> Result<Self, LoadProblem> {
+    /// With `read_only`, what changes something is left out, as in fio.
+    fn open(path: &str, options: &ReplayOptions, read_only: bool) -> Result<Self, LoadProblem> {
         let failed = |source| LoadProblem::Io { doing: "cannot open the trace", path: path.into(), source };
         let file = File::open(path).map_err(failed)?;
         let trace = Trace::new(BufReader::with_capacity(1 << 16, file), path);
         let trace = trace.map_err(|error| LoadProblem::Trace(error.to_string()))?;
-        Ok(Self { trace, options: options.clone(), numbers: HashMap::new() })
+        let mut options = options.clone();
+        options.replay_skip.write |= read_only;
+        options.replay_skip.trim |= read_only;
+        Ok(Self { trace, options, numbers: HashMap::new() })
     }
 
     /// The number of a file; those with `replay_redirect` are all one.
@@ -111,8 +116,8 @@ impl Steps {
 }
 
 /// Reads a trace once: which files it needs, and how large. Errors in it are found here, before anything runs.
-pub(crate) fn needs(job: &Job, path: &str) -> Result<Needs, LoadProblem> {
-    let mut steps = Steps::open(path, &job.options.replay)?;
+pub(crate) fn needs(job: &Job, path: &str, read_only: bool) -> Result<Needs, LoadProblem> {
+    let mut steps = Steps::open(path, &job.options.replay, read_only)?;
     let mut needs = Needs::default();
     if let Some(redirect) = &job.options.replay.replay_redirect {
         needs.files.push((redirect.into(), 0));
@@ -149,7 +154,7 @@ pub(crate) fn needs(job: &Job, path: &str) -> Result<Needs, LoadProblem> {
 pub fn trace_files(job: &Job) -> Result<Vec<PathBuf>, LoadProblem> {
     let mut files = Vec::new();
     for trace in &job.options.replay.read_iolog {
-        files.extend(needs(job, trace)?.files.into_iter().map(|(path, _)| path));
+        files.extend(needs(job, trace, false)?.files.into_iter().map(|(path, _)| path));
     }
     Ok(files)
 }
@@ -171,8 +176,8 @@ pub(crate) struct Replay {
 }
 
 impl Replay {
-    pub(crate) fn open(job: &Job, path: &str) -> Result<Self, LoadProblem> {
-        let steps = Steps::open(path, &job.options.replay)?;
+    pub(crate) fn open(job: &Job, path: &str, read_only: bool) -> Result<Self, LoadProblem> {
+        let steps = Steps::open(path, &job.options.replay, read_only)?;
         Ok(Self { steps, timed: !job.options.replay.replay_no_stall, held: None })
     }
 }
@@ -205,16 +210,15 @@ impl Supply for Replay {
     }
 }
 
-/// Whether there is something at a path that a trace must not be written over: a device, or a file that holds no trace.
+/// Whether there is something at a path that a trace must not be written over: anything but a file that holds a trace.
 fn holds_something_else(path: &Path) -> io::Result<bool> {
-    use std::os::unix::fs::FileTypeExt as _;
-    let kind = match path.metadata() {
+    let kind = match path.symlink_metadata() {
         Ok(found) => found.file_type(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(error),
     };
     if !kind.is_file() {
-        return Ok(kind.is_block_device());
+        return Ok(true);
     }
     const START: &[u8] = b"fio version ";
     let mut start = Vec::new();
@@ -246,7 +250,7 @@ impl Recorder {
                 path.display()
             )));
         }
-        let file = File::create(path).map_err(failed)?;
+        let file = create_output(path).map_err(failed)?;
         let writer = IologWriter::new(BufWriter::with_capacity(1 << 16, file), TraceFormat::Version3)
             .map_err(|error| failed(io::Error::other(error.to_string())))?;
         let names = files.iter().map(|file| Arc::from(file.as_str())).collect();
@@ -264,9 +268,8 @@ impl Recorder {
             IoKind::Write => Action::Write,
             IoKind::Trim => Action::Trim,
             IoKind::Sync => Action::Sync,
-            IoKind::DataSync => Action::Datasync,
-            // No iolog has a word for it.
-            IoKind::RangeSync(_) => return,
+            // No iolog has a word for syncing a range: the whole file's data is the nearest thing.
+            IoKind::DataSync | IoKind::RangeSync(_) => Action::Datasync,
         };
         let Some(name) = self.names.get(file as usize) else { return };
         let record = Record {

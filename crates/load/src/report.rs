@@ -50,11 +50,16 @@ pub(crate) fn job_report(
             minor_faults: usage.minor_faults,
         },
         depth_levels: result.tally.depth_levels,
-        submit_batches: result.tally.submit_batches,
-        complete_batches: result.tally.complete_batches,
+        submit_batches: one_by_one(result.tally.submit_batches, &result.tally.depth_levels),
+        complete_batches: one_by_one(result.tally.complete_batches, &result.tally.depth_levels),
         options: job.options.clone(),
         settings: job.settings.clone(),
     }
+}
+
+/// Engines that complete what they are given count no batches: each access is one.
+fn one_by_one(batches: [u64; 7], depth_levels: &[u64; 7]) -> [u64; 7] {
+    if batches == [0; 7] { [0, depth_levels.iter().sum(), 0, 0, 0, 0, 0] } else { batches }
 }
 
 fn direction_report(tally: &DirectionTally) -> DirectionReport {

@@ -4,7 +4,7 @@ mod batch;
 mod results;
 mod status;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
@@ -16,10 +16,11 @@ use flashmark_host::consent::ConsentArgs;
 
 use crate::disks::{Disks, disk_of};
 use crate::error::{LoadError, LoadProblem};
-use crate::files::{FilePlan, Rights};
+use crate::files::{Dumps, FileId, FileKind, FilePlan, Rights, check_room};
 use crate::flow::Flows;
 use crate::logs::LogWriter;
-use crate::thread::{Common, Gate, ThreadOutcome, ThreadPlan, unix_ms};
+use crate::replay::Recorder;
+use crate::thread::{Common, Gate, ThreadOutcome, ThreadPlan, check, unix_ms};
 use crate::worker::{Progress, Signals};
 pub use status::Status;
 
@@ -51,10 +52,14 @@ pub struct Finished {
 }
 
 impl Finished {
-    /// Whether any job ended with an error.
+    /// Whether any job ended with an error, or an access failed that was not to be ignored.
     #[must_use]
     pub fn has_failed(&self) -> bool {
-        self.threads.iter().any(|thread| thread.report.error != 0)
+        self.threads.iter().any(|thread| {
+            let run = &thread.report.options.run;
+            thread.report.error != 0
+                || thread.failed_count > 0 && run.ignore_error == flashmark_fio::value::error_set::ErrorSets::default()
+        })
     }
 }
 
@@ -65,7 +70,7 @@ impl Finished {
 /// # Errors
 /// What is in the way of a job. Jobs that began and failed are no error: their results say so.
 pub fn run(set: &JobSet, how: &How<'_>, watch: &mut dyn Watch) -> Result<Finished, LoadError> {
-    Run::new(set)?.start(how, watch)
+    Run::new(set, how.read_only)?.start(how, watch)
 }
 
 /// What a run needs besides its jobs.
@@ -73,8 +78,12 @@ pub fn run(set: &JobSet, how: &How<'_>, watch: &mut dyn Watch) -> Result<Finishe
 pub struct How<'a> {
     /// What may be overwritten.
     pub consent: &'a ConsentArgs,
-    /// Where files that jobs make for themselves go: states of verification; the working directory if empty.
+    /// Where files that jobs make for themselves go: states and dumps of verification; the working directory
+    /// if empty.
     pub auxiliary: &'a Path,
+    /// Whether nothing may be changed, as with fio's `--readonly`: writes and trims of traces are left out, files are neither
+    /// made nor made longer nor removed, and all are opened for reading only.
+    pub read_only: bool,
 }
 
 /// A run that is planned.
@@ -85,17 +94,19 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(set: &'a JobSet) -> Result<Self, LoadError> {
+    fn new(set: &'a JobSet, read_only: bool) -> Result<Self, LoadError> {
         let mut threads: Vec<ThreadPlan<'_>> = Vec::new();
         let mut flows = Flows::default();
         let entropy = flashmark_host::test_file::random_id();
         // Files that an earlier job makes, and how large.
         let mut made = BTreeMap::new();
         for (job_index, job) in set.jobs.iter().enumerate() {
+            check(&job.options.engine).map_err(|problem| error_of(job, problem))?;
             for copy in 0..job.options.run.numjobs {
                 let seed = seed(job, threads.len() as u64, entropy);
-                let files = FilePlan::new(job, copy, seed, &made).map_err(|problem| error_of(job, problem))?;
-                for file in &files.files {
+                let files =
+                    FilePlan::new(job, copy, seed, &made, read_only).map_err(|problem| error_of(job, problem))?;
+                for file in files.files.iter().filter(|file| file.kind != FileKind::Imagined) {
                     let bytes: &mut u64 = made.entry(file.path.clone()).or_default();
                     *bytes = (*bytes).max(file.needed_bytes);
                 }
@@ -112,12 +123,16 @@ impl<'a> Run<'a> {
                 });
             }
         }
+        refuse_shared_traces(&threads)?;
         Ok(Self { set, threads, started: Instant::now() })
     }
 
     fn start(self, how: &How<'_>, watch: &mut dyn Watch) -> Result<Finished, LoadError> {
-        let plans = self.threads.iter().map(|thread| (thread.job, &thread.files));
-        let rights = Rights::of(plans, how.consent).map_err(|(job, problem)| LoadError { job, problem })?;
+        let plans = || self.threads.iter().map(|thread| (thread.job, &thread.files));
+        let of_job = |(job, problem)| LoadError { job, problem };
+        let rights = Rights::of(plans(), how.consent, how.read_only).map_err(of_job)?;
+        check_room(plans()).map_err(of_job)?;
+        let dumps = Arc::new(Dumps::new(how.auxiliary));
         let mut writer = LogWriter::default();
         for thread in &self.threads {
             writer.add(thread.job, thread.number as u32 + 1, unix_ms()).map_err(|(path, source)| {
@@ -139,8 +154,17 @@ impl<'a> Run<'a> {
                     break;
                 }
                 let gate = Gate::default();
-                let common = Common { rights: &rights, gate: &gate, logs: sender.clone(), auxiliary: how.auxiliary };
-                match self.run_batch(batch, &common, watch) {
+                let common = Common {
+                    rights: &rights,
+                    gate: &gate,
+                    logs: sender.clone(),
+                    auxiliary: how.auxiliary,
+                    dumps: &dumps,
+                    read_only: how.read_only,
+                };
+                let attended = self.run_batch(batch, &common, watch);
+                rights.settle();
+                match attended {
                     Ok(done) => {
                         outcomes.extend(done.outcomes);
                         interrupted |= done.interrupted;
@@ -169,7 +193,9 @@ impl<'a> Run<'a> {
         let lost_logs: Vec<String> = lost_logs.into_iter().chain(lost_traces).collect();
         let watched_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let disk_use = Disks::now(&disks).since(&disks_before, watched_ms);
-        self.remove_files(&outcomes);
+        if !how.read_only {
+            self.remove_files(&outcomes);
+        }
         Ok(Finished {
             results: self.results(&outcomes, disk_use),
             threads: outcomes,
@@ -184,7 +210,7 @@ impl<'a> Run<'a> {
         let wanted = self.threads.iter().filter(|thread| thread.job.options.report.disk_util);
         let mut names: Vec<String> = wanted
             .flat_map(|thread| &thread.files.files)
-            .filter(|file| file.kind != crate::files::FileKind::Imagined)
+            .filter(|file| file.kind != FileKind::Imagined)
             .filter_map(|file| disk_of(&file.path))
             .collect();
         names.sort();
@@ -213,8 +239,10 @@ impl<'a> Run<'a> {
         for outcome in outcomes {
             let files = &self.set.jobs[outcome.job].options.files;
             if files.unlink && outcome.wrong_blocks == 0 {
-                for path in &outcome.files {
-                    if path.is_file() {
+                for (path, id) in &outcome.opened {
+                    // What has been put in its place meanwhile stays.
+                    let is_still_it = path.symlink_metadata().is_ok_and(|found| FileId::of(&found) == Some(*id));
+                    if is_still_it && matches!(id, FileId::File(..)) {
                         // Another job may have removed it.
                         let _ = std::fs::remove_file(path);
                     }
@@ -222,6 +250,20 @@ impl<'a> Run<'a> {
             }
         }
     }
+}
+
+/// Two that record into one file would leave a trace of neither.
+fn refuse_shared_traces(threads: &[ThreadPlan<'_>]) -> Result<(), LoadError> {
+    let mut paths = BTreeSet::new();
+    for thread in threads {
+        let Some(name) = &thread.job.options.replay.write_iolog else { continue };
+        let path = Recorder::path_of(name, thread.copy);
+        if !paths.insert(path.clone()) {
+            let text = format!("write_iolog={}: another job records into it too: name another file", path.display());
+            return Err(error_of(thread.job, LoadProblem::Option(text)));
+        }
+    }
+    Ok(())
 }
 
 /// The same in every run of the same jobs with `randrepeat`, and different for every thread.

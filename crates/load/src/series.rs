@@ -1,7 +1,8 @@
 //! What a thread logs over time (fio HOWTO, "Log File Formats"): bandwidth, accesses a second and latencies, each access or
 //! averaged over windows. Memory does not grow with time: samples go to a writer in chunks through a channel that is bounded.
 
-use std::sync::mpsc::SyncSender;
+use std::sync::mpsc::{SyncSender, TrySendError};
+use std::time::{Duration, Instant};
 
 use flashmark_fio::options::LogOptions;
 use flashmark_fio::output::LogKind;
@@ -36,7 +37,11 @@ pub(crate) struct Chunk {
     pub samples: Vec<Sample>,
 }
 
+/// A chunk is sent when it has so many lines, when a window is over, or after so long, whatever comes first.
 const CHUNK: usize = 512;
+const CHUNK_NS: u64 = 1_000_000_000;
+/// The most lines that a window has: five logs in three directions.
+const WINDOW_LINES: usize = 15;
 
 /// The logs of one thread.
 #[derive(Debug)]
@@ -52,6 +57,9 @@ pub(crate) struct Series {
     start_ns: u64,
     window_start_ns: u64,
     windows: [Window; 3],
+    sent_ns: u64,
+    /// How long the thread waited for the writer.
+    waited: Duration,
 }
 
 /// What came together in a window, in one direction.
@@ -98,6 +106,8 @@ impl Series {
             start_ns: 0,
             window_start_ns: 0,
             windows: Default::default(),
+            sent_ns: 0,
+            waited: Duration::ZERO,
         })
     }
 
@@ -105,6 +115,8 @@ impl Series {
     pub(crate) fn start(&mut self, now_ns: u64) {
         self.start_ns = now_ns;
         self.window_start_ns = now_ns;
+        self.sent_ns = now_ns;
+        self.waited = Duration::ZERO;
         self.windows = Default::default();
         self.chunk.clear();
     }
@@ -113,6 +125,10 @@ impl Series {
     pub(crate) fn complete(&mut self, access: &Access, latencies: Latencies, now_ns: u64) {
         if self.window_ns == 0 {
             self.one(access, latencies, now_ns);
+            if now_ns >= self.sent_ns.saturating_add(CHUNK_NS) {
+                self.sent_ns = now_ns;
+                self.send();
+            }
             return;
         }
         if now_ns >= self.window_start_ns.saturating_add(self.window_ns) {
@@ -166,6 +182,7 @@ impl Series {
             self.tell(end_ns, self.window_ns);
             self.window_start_ns = end_ns;
         }
+        self.send();
     }
 
     fn tell(&mut self, end_ns: u64, elapsed_ns: u64) {
@@ -221,11 +238,22 @@ impl Series {
     /// Waits if the writer is behind: a log is whole, or it is none.
     #[cold]
     fn send(&mut self) {
-        let samples = std::mem::replace(&mut self.chunk, Vec::with_capacity(CHUNK));
-        if !samples.is_empty() {
-            // The writer is gone only if it failed, which it tells itself.
-            let _ = self.sender.send(Chunk { thread: self.thread, samples });
+        let room = if self.window_ns > 0 { WINDOW_LINES } else { CHUNK };
+        let samples = std::mem::replace(&mut self.chunk, Vec::with_capacity(room));
+        if samples.is_empty() {
+            return;
         }
+        if let Err(TrySendError::Full(chunk)) = self.sender.try_send(Chunk { thread: self.thread, samples }) {
+            let start = Instant::now();
+            // The writer is gone only if it failed, which it tells itself.
+            let _ = self.sender.send(chunk);
+            self.waited += start.elapsed();
+        }
+    }
+
+    /// How long the thread waited so far for a writer that was behind: time in which it did not do its work.
+    pub(crate) const fn waited(&self) -> Duration {
+        self.waited
     }
 }
 
@@ -292,6 +320,48 @@ mod tests {
         let told: Vec<_> =
             all(series, &receiver).iter().map(|sample| (sample.time_ns / 1_000_000, sample.value)).collect();
         assert_eq!(told, [(100, 500), (200, 0), (300, 0), (400, 10)]);
+    }
+
+    #[test]
+    fn lines_are_sent_when_a_window_is_over_and_at_least_each_second() {
+        let lines = |receiver: &Receiver<Chunk>| receiver.try_iter().map(|chunk| chunk.samples.len()).sum::<usize>();
+        let options = LogOptions { write_bw_log: Some("a".into()), log_avg_msec: 100, ..LogOptions::default() };
+        let (mut averaged, receiver) = series(&options);
+        averaged.start(0);
+        averaged.complete(&read(0), LATENCIES, 50_000_000);
+        assert_eq!(lines(&receiver), 0);
+        averaged.complete(&read(0), LATENCIES, 100_000_000);
+        assert_eq!(lines(&receiver), 1);
+        let (mut each, receiver) = series(&LogOptions { log_avg_msec: 0, ..options });
+        each.start(0);
+        each.complete(&read(0), LATENCIES, 999_000_000);
+        assert_eq!(lines(&receiver), 0);
+        each.complete(&read(0), LATENCIES, 1_000_000_000);
+        assert_eq!(lines(&receiver), 2);
+        each.complete(&read(0), LATENCIES, 1_500_000_000);
+        assert_eq!(lines(&receiver), 0);
+    }
+
+    #[test]
+    fn waiting_for_a_writer_that_is_behind_is_counted() {
+        let options = LogOptions { write_bw_log: Some("a".into()), log_avg_msec: 1, ..LogOptions::default() };
+        let (sender, receiver) = sync_channel(1);
+        let mut series = Series::new(&options, 0, &sender).unwrap();
+        series.start(0);
+        series.complete(&read(0), LATENCIES, 0);
+        series.complete(&read(0), LATENCIES, 1_000_000);
+        assert_eq!(series.waited(), Duration::ZERO, "there was room for the first one");
+        let pause = Duration::from_millis(20);
+        let writer = std::thread::spawn(move || {
+            std::thread::sleep(pause);
+            receiver.iter().count()
+        });
+        // The channel is full until the writer wakes up, which began to sleep before or only now.
+        series.complete(&read(0), LATENCIES, 2_000_000);
+        series.complete(&read(0), LATENCIES, 3_000_000);
+        assert!(series.waited() > Duration::ZERO);
+        drop((series, sender));
+        assert_eq!(writer.join().unwrap(), 3);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod settings;
 
 use std::fs::File;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -11,7 +12,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use flashmark_core::clock::Clock as _;
 use flashmark_core::record::{Warning, WarningCode};
 use flashmark_fio::Job;
-use flashmark_fio::options::{SubmitMode, VerifyKind};
+use flashmark_fio::options::VerifyKind;
 use flashmark_fio::results::JobReport;
 use flashmark_host::clock::RunClock;
 use flashmark_host::engine::{self, QueueSetup};
@@ -20,7 +21,9 @@ use flashmark_host::usage::ThreadUsage;
 use crate::accesses::Accesses;
 use crate::contents::Contents;
 use crate::error::{LoadError, LoadProblem};
-use crate::files::{FileKind, FilePlan, Layout, Making, Rights, open_all, resident_pages};
+use crate::files::{
+    Dumps, FileId, FileKind, FilePlan, Layout, Making, Rights, create_output, open_all, resident_pages,
+};
 use crate::flow::Share;
 use crate::pace::Pace;
 use crate::replay::{Recorder, Replay, trace_of};
@@ -29,7 +32,7 @@ use crate::series::{Chunk, Series};
 use crate::tally::FailedAccess;
 use crate::verify::{Completion, Verifier, VerifyState, state_file_name};
 use crate::worker::{Progress, Signals, Supply, Work, Worker, WorkerResult};
-pub(crate) use settings::{batches, cadence, limits};
+pub(crate) use settings::{batches, cadence, check, limits};
 use settings::{engine_name, pin, queue_options};
 
 /// What a thread starts from.
@@ -69,6 +72,8 @@ pub struct ThreadOutcome {
     pub report: JobReport,
     /// The files that it used.
     pub files: Vec<PathBuf>,
+    /// Which files they were when they were opened; none if it did not come that far.
+    pub(crate) opened: Vec<(PathBuf, FileId)>,
     /// Accesses that failed; at most [`flashmark_core::record::FAULTS_KEPT`].
     pub failed: Vec<FailedAccess>,
     /// How many failed.
@@ -119,6 +124,9 @@ pub(crate) struct Common<'a> {
     pub logs: SyncSender<Chunk>,
     /// Where files that jobs make for themselves are: states of verification.
     pub auxiliary: &'a Path,
+    pub dumps: &'a Arc<Dumps>,
+    /// Whether nothing may be changed.
+    pub read_only: bool,
 }
 
 /// Milliseconds since 1970 began, UTC.
@@ -133,6 +141,7 @@ pub(crate) struct Ready {
     engine: &'static str,
     doubts: Vec<Warning>,
     resident_before: Option<u64>,
+    opened: Vec<(PathBuf, FileId)>,
 }
 
 impl ThreadPlan<'_> {
@@ -140,10 +149,13 @@ impl ThreadPlan<'_> {
     pub(crate) fn prepare(&self, common: &Common<'_>) -> Result<Ready, LoadProblem> {
         let options = &self.job.options;
         pin(options, self.copy)?;
+        // What this thread opens from here on it keeps to itself.
+        flashmark_host::descriptors::own();
         let seed = self.seed;
         let (accesses, trace, buffer_bytes) = match &self.files.needs {
             Some(needs) => {
-                let replay = Replay::open(self.job, trace_of(self.job, self.copy).unwrap_or_default())?;
+                let trace = trace_of(self.job, self.copy).unwrap_or_default();
+                let replay = Replay::open(self.job, trace, common.read_only)?;
                 let replay: Box<dyn Supply + Send> = Box::new(replay);
                 (None, Some(replay), needs.largest_bytes.max(1) as usize)
             }
@@ -160,9 +172,11 @@ impl ThreadPlan<'_> {
             None => None,
         };
         if options.files.create_on_open {
-            Layout { rights: common.rights, making: &mut Unseen(&self.signals), seed }.make(self.job, &self.files)?;
+            Layout { rights: common.rights, making: &mut Unseen(&self.signals), seed, may_hold: false }
+                .make(self.job, &self.files)?;
         }
         let files = open_all(self.job, &self.files, common.rights)?;
+        let opened = self.identities(&files)?;
         let dropped = self.dropped(&files)?;
         let resident_before = self.resident();
         let mut doubts: Vec<Warning> =
@@ -187,17 +201,7 @@ impl ThreadPlan<'_> {
         // Whoever completes one before the next begins has no use for a queue. (That it is no deeper is told when the job is
         // read.)
         let depth = if side.concurrent || side.gathers { options.engine.iodepth } else { 1 };
-        if side.concurrent
-            && !options.engine.ioengine.is_synchronous()
-            && options.engine.io_submit_mode == SubmitMode::Offload
-        {
-            let engine = options.engine.ioengine;
-            let text = format!(
-                "io_submit_mode=offload: ioengine={engine} keeps several accesses under way itself, and latencies from the \
-                 intended start show when it was late"
-            );
-            doubts.push(Warning::new(WarningCode::Skipped, text));
-        }
+        doubts.extend(settings::doubts(&options.engine));
         let align = match options.buffers.iomem_align {
             // Small buffers that all begin a page are in each other's way in the processor's caches.
             0 if options.engine.direct || buffer_bytes >= flashmark_core::runner::BUFFER_ALIGN => {
@@ -241,10 +245,30 @@ impl ThreadPlan<'_> {
             signals: Arc::clone(&self.signals),
             progress: Arc::clone(&self.progress),
             earlier: self.earlier(common)?,
+            dumps: Arc::clone(common.dumps),
             options: Arc::new(options.clone()),
             queue,
         });
-        Ok(Ready { worker, direct: options.engine.direct && entry.direct, engine: entry.name, doubts, resident_before })
+        Ok(Ready {
+            worker,
+            direct: options.engine.direct && entry.direct,
+            engine: entry.name,
+            doubts,
+            resident_before,
+            opened,
+        })
+    }
+
+    /// What the open files are, so that `unlink` removes nothing else.
+    fn identities(&self, files: &[File]) -> Result<Vec<(PathBuf, FileId)>, LoadProblem> {
+        let mut opened = Vec::with_capacity(files.len());
+        for (planned, file) in self.files.files.iter().zip(files) {
+            let failed = |source| LoadProblem::Io { doing: "cannot look at", path: planned.path.clone(), source };
+            if let Some(id) = FileId::of(&file.metadata().map_err(failed)?) {
+                opened.push((planned.path.clone(), id));
+            }
+        }
+        Ok(opened)
     }
 
     /// The files whose pages are dropped before each pass, as fio does when it opens them again.
@@ -282,6 +306,13 @@ impl ThreadPlan<'_> {
         })?;
         let state = VerifyState::decode(&bytes)
             .map_err(|error| LoadProblem::Option(format!("verify_state_load: {}: {error}", path.display())))?;
+        if self.job.options.access.rw.access.is_random() && state.random != [self.seed, 0, 0, 0, 0, 0] {
+            return Err(LoadProblem::Option(format!(
+                "verify_state_load: {} is of another order of random blocks (another seed, or fio's own): such a state only \
+                 counts writes, so that it fits sequential jobs and the same job alone",
+                path.display()
+            )));
+        }
         Ok(Some(state))
     }
 
@@ -303,7 +334,7 @@ impl ThreadPlan<'_> {
         };
         let path = self.state_path(common);
         let saved = state.encode().map_err(|error| error.to_string());
-        let saved = saved.and_then(|bytes| std::fs::write(&path, bytes).map_err(|error| error.to_string()));
+        let saved = saved.and_then(|bytes| write_output(&path, &bytes).map_err(|error| error.to_string()));
         let error = saved.err()?;
         let text = format!("verify_state_save: {} could not be written: {error}", path.display());
         Some(Warning::new(WarningCode::Skipped, text))
@@ -314,7 +345,7 @@ impl ThreadPlan<'_> {
         if !common.gate.wait() {
             return None;
         }
-        let Ready { worker, mut direct, engine, mut doubts, resident_before } = ready;
+        let Ready { worker, mut direct, engine, mut doubts, resident_before, opened } = ready;
         self.delay();
         let started_at = unix_ms();
         let before = ThreadUsage::now();
@@ -334,12 +365,14 @@ impl ThreadPlan<'_> {
         if let Some((writes, completions)) = result.state.take() {
             doubts.extend(self.save(common, writes, completions));
         }
+        doubts.append(&mut result.doubts);
         let report = job_report(self.job, &mut result, usage, started_at);
         Some(ThreadOutcome {
             job: self.job_index,
             copy: self.copy,
             report,
             files: self.files.files.iter().map(|file| file.path.clone()).collect(),
+            opened,
             failed: std::mem::take(&mut result.tally.failed),
             failed_count: result.tally.failed_count,
             wrong_blocks: result.wrong_count,
@@ -360,6 +393,7 @@ impl ThreadPlan<'_> {
             copy: self.copy,
             report: job_report(self.job, &mut result, ThreadUsage::default(), unix_ms()),
             files: self.files.files.iter().map(|file| file.path.clone()).collect(),
+            opened: Vec::new(),
             failed: Vec::new(),
             failed_count: 0,
             wrong_blocks: 0,
@@ -385,4 +419,9 @@ impl ThreadPlan<'_> {
             clock.sleep_ns(left.min(20_000_000));
         }
     }
+}
+
+/// Writes a file anew that a job keeps for itself.
+fn write_output(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    create_output(path)?.write_all(bytes)
 }

@@ -23,10 +23,12 @@ use std::sync::atomic::Ordering;
 
 use flashmark_core::clock::Clock;
 use flashmark_core::queue::{Completion, IoKind, Queue, RangeSync};
+use flashmark_core::record::Warning;
 use flashmark_fio::options::{ContinueOn, Options, VerifyKind};
 
 use crate::accesses::{Access, Accesses, Direction};
 use crate::contents::Contents;
+use crate::files::Dumps;
 use crate::flow::Share;
 use crate::pace::Pace;
 use crate::replay::Recorder;
@@ -76,6 +78,15 @@ struct InFlight {
     moved: u32,
     /// How often the system asked to try again.
     retries: u32,
+    /// How often it was read anew because it came in pieces.
+    rereads: u32,
+}
+
+impl InFlight {
+    /// Whether it goes to the engine for the first time.
+    const fn is_first(&self) -> bool {
+        self.moved == 0 && self.retries == 0 && self.rereads == 0
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,6 +156,8 @@ pub(crate) struct Work<C> {
     pub progress: Arc<Progress>,
     /// How far an earlier run came, for `verify_state_load`.
     pub earlier: Option<VerifyState>,
+    /// Where `verify_dump` keeps wrong blocks.
+    pub dumps: Arc<Dumps>,
 }
 
 /// A thread at work.
@@ -167,6 +180,7 @@ pub(crate) struct Worker<C> {
     signals: Arc<Signals>,
     progress: Arc<Progress>,
     earlier: Option<VerifyState>,
+    dumps: Arc<Dumps>,
     /// The last writes that were completed, the latest one last, where a state may have to be saved.
     recent: Option<VecDeque<WriteDone>>,
     tally: Box<Tally>,
@@ -191,8 +205,18 @@ pub(crate) struct Worker<C> {
     /// A sync that is due: what it is, of which file, and of which range.
     sync_due: Option<(IoKind, u32, u64, u32)>,
     think_due: bool,
-    range_start: u64,
-    range_end: u64,
+    /// What was written of each file since its last range sync: from where to where.
+    ranges: Vec<Option<(u64, u64)>>,
+    /// Whether making the data of a write takes so long that its latency must begin behind it.
+    makes_data: bool,
+    /// How many of the batch an earlier submission left.
+    left_over: usize,
+    /// Before when nothing is issued again: the system could not take an access, and gets some time.
+    again_at_ns: u64,
+    /// When what does not count for rates began.
+    aside_ns: u64,
+    /// Whether everything that the last pass wrote was read back.
+    is_verified: bool,
     /// Whether the engine gave up: nothing more can be reaped.
     is_lost: bool,
     pass_start_ns: u64,
@@ -233,6 +257,8 @@ pub(crate) struct WorkerResult {
     pub state: Option<(u64, Vec<WriteDone>)>,
     /// Why a recorded trace is not whole.
     pub lost_trace: Option<String>,
+    /// What casts doubt on its numbers.
+    pub doubts: Vec<Warning>,
 }
 
 impl WorkerResult {
@@ -249,6 +275,7 @@ impl WorkerResult {
             first_passed_over: 0,
             state: None,
             lost_trace: None,
+            doubts: Vec::new(),
         }
     }
 }
@@ -268,6 +295,7 @@ impl<C: Clock> Worker<C> {
             intended_ns: None,
             moved: 0,
             retries: 0,
+            rereads: 0,
         };
         let verify = &options.verify;
         let keeps_recent =
@@ -285,7 +313,7 @@ impl<C: Clock> Worker<C> {
         let check_reads = options.verify.verify != VerifyKind::None
             && options.access.rw.access.reads()
             && !options.access.rw.access.writes();
-        Self {
+        let mut worker = Self {
             tally: Tally::new(options.log.bwavgtime_ms, options.log.iopsavgtime_ms),
             slots: vec![idle; slots as usize],
             free: (0..slots).rev().collect(),
@@ -303,8 +331,12 @@ impl<C: Clock> Worker<C> {
                 || pace.thinktime_us > 0,
             sync_due: None,
             think_due: false,
-            range_start: 0,
-            range_end: 0,
+            ranges: vec![None; if work.cadence.range.is_some() { work.paths.len() } else { 0 }],
+            makes_data: work.contents.is_costly() || work.verifier.is_some(),
+            left_over: 0,
+            again_at_ns: 0,
+            aside_ns: 0,
+            is_verified: false,
             is_lost: false,
             pass_start_ns: 0,
             start_ns: 0,
@@ -343,7 +375,20 @@ impl<C: Clock> Worker<C> {
             signals: work.signals,
             progress: work.progress,
             earlier: work.earlier,
+            dumps: work.dumps,
             recent: keeps_recent.then(|| VecDeque::with_capacity(slots as usize)),
+        };
+        worker.prime();
+        worker
+    }
+
+    /// Fills the buffers, which may take seconds: before all threads begin together, and not longer than until a stop.
+    fn prime(&mut self) {
+        for slot in 0..self.slots.len() as u32 {
+            if self.is_told_to_stop() {
+                return;
+            }
+            self.contents.prime(self.queue.buffer(slot));
         }
     }
 
@@ -383,13 +428,14 @@ impl<C: Clock> Worker<C> {
     /// Notes a failure, and says whether it ends the thread.
     #[cold]
     fn fail(&mut self, action: &'static str, access: &Access, code: i32, text: String) -> Result<(), Halt> {
-        self.note(action, access, code, text.clone());
         if action == "write" && self.verifier.is_some() {
             self.unwritten.insert((access.file, access.offset));
         }
+        // What the job is for is no failure of it.
         if code == libc_numbers::ENOSPC && self.options.access.fill_device && action == "write" {
             return Err(Halt::Full);
         }
+        self.note(action, access, code, text.clone());
         if self.passes_over(action, code) {
             self.passed_over += 1;
             if self.first_passed_over == 0 {

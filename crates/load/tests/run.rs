@@ -205,7 +205,8 @@ fn offloaded_accesses_are_under_way_at_once() {
 #[test]
 fn a_job_that_cannot_begin_does_not_take_the_results_of_others_along() {
     let place = Place::new();
-    let text = "[one]\nrw=write\nbs=4k\nsize=64k\n[two]\nstonewall\nrw=write\nbs=4k\nsize=64k\nhipri\nioengine=pvsync2\n";
+    let text =
+        "[one]\nrw=write\nbs=4k\nsize=64k\n[two]\nstonewall\nrw=write\nbs=4k\nsize=64k\nhipri\nioengine=pvsync2\n";
     let finished = run_in(&place, text);
     assert!(finished.has_failed());
     let [one, two] = [0, 1].map(|job| &finished.threads[job].report);

@@ -16,6 +16,12 @@ use crate::record::{OpKind, Repeat};
 use crate::target::{Fault, FaultKind, Target};
 use crate::workload::{SyncPolicy, Verify};
 
+/// How often, and after which pause, a queue is asked again that takes nothing and has nothing under way: for 10 seconds.
+const SUBMIT_TRIES_MAX: u32 = 10_000;
+const SUBMIT_PAUSE_NS: u64 = 1_000_000;
+/// What Linux says when it has no room for an operation.
+const EAGAIN: i32 = 11;
+
 /// An operation under way.
 #[derive(Clone, Copy, Default)]
 struct Flight {
@@ -45,6 +51,13 @@ impl Flights {
 
     fn under_way(&self) -> usize {
         self.slots.len() - self.free.len()
+    }
+
+    /// Nothing that is under way will be heard of.
+    #[cold]
+    fn forget(&mut self) {
+        self.free.clear();
+        self.free.extend((0..self.slots.len() as u32).rev());
     }
 }
 
@@ -87,7 +100,17 @@ impl<C: Clock> Runner<'_, C> {
                 self.fill_queue(job, pass, target, &mut flights, &mut course, sync_every);
                 self.hand_over(job, pass, target, observer, tally, spent, &mut flights, &mut course);
             }
-            if flights.under_way() == 0 {
+            let is_idle = flights.under_way() == 0;
+            if !is_idle {
+                self.take_completed(job, pass, target, observer, tally, spent, &mut flights, &mut course);
+            }
+            // In every turn: an engine that completes what it is given never has anything under way.
+            if observer.stop() && course.halt.is_none() && (!is_idle || job.issued < job.plan.ops) {
+                course.halt = Some(Halt::Interrupted);
+            }
+            let elapsed_ns = course.last_ns.saturating_sub(course.begin_ns.unwrap_or(course.last_ns));
+            course.time_is_up |= workload.time_ns.is_some_and(|limit| elapsed_ns >= limit);
+            if is_idle {
                 if sync_due && course.halt.is_none() {
                     course.unsynced = 0;
                     // Nothing else is under way, so the sync's time follows the last completion's.
@@ -100,14 +123,7 @@ impl<C: Clock> Runner<'_, C> {
                 if course.halt.is_some() || course.time_is_up || job.issued >= job.plan.ops {
                     break;
                 }
-                continue;
             }
-            self.take_completed(job, pass, target, observer, tally, spent, &mut flights, &mut course);
-            if observer.stop() && course.halt.is_none() {
-                course.halt = Some(Halt::Interrupted);
-            }
-            let elapsed_ns = course.last_ns.saturating_sub(course.begin_ns.unwrap_or(course.last_ns));
-            course.time_is_up |= workload.time_ns.is_some_and(|limit| elapsed_ns >= limit);
         }
         if let Some(begin_ns) = course.begin_ns {
             timer.first(begin_ns);
@@ -183,24 +199,42 @@ impl<C: Clock> Runner<'_, C> {
         }
         flights.batch = batch;
         if flights.under_way() > 0 {
-            self.submit(target, tally, flights, course);
+            self.submit(target, observer, tally, flights, course);
         }
     }
 
-    fn submit<T: Target>(&mut self, target: &mut T, tally: &mut Tally, flights: &mut Flights, course: &mut Course) {
-        loop {
+    fn submit<T: Target, O: Observer>(
+        &mut self,
+        target: &mut T,
+        observer: &O,
+        tally: &mut Tally,
+        flights: &mut Flights,
+        course: &mut Course,
+    ) {
+        let mut tries = 0_u32;
+        let code = loop {
             let Some(queue) = target.queue() else { return };
             match queue.submit() {
                 // Nothing fits and nothing is under way that could make room: the kernel is asked again a little later.
-                Ok(0) if queue.under_way() == 0 => self.clock.sleep_ns(1_000_000),
-                Ok(_) => return,
-                Err(code) => {
-                    let fault = target.queue_fault(code);
-                    lost(tally, flights, course, fault);
-                    return;
+                Ok(0) if queue.under_way() == 0 => {
+                    if observer.stop() {
+                        // Never handed over: it goes with the queue.
+                        flights.forget();
+                        course.halt.get_or_insert(Halt::Interrupted);
+                        return;
+                    }
+                    tries += 1;
+                    if tries > SUBMIT_TRIES_MAX {
+                        break ErrorCode::new(EAGAIN);
+                    }
+                    self.clock.sleep_ns(SUBMIT_PAUSE_NS);
                 }
+                Ok(_) => return,
+                Err(code) => break code,
             }
-        }
+        };
+        let fault = target.queue_fault(code);
+        lost(tally, flights, course, fault);
     }
 
     #[allow(clippy::too_many_arguments, reason = "as above")]
@@ -231,7 +265,7 @@ impl<C: Clock> Runner<'_, C> {
                 lost(tally, flights, course, fault);
             }
             // What the kernel did not take the first time.
-            Ok(()) if flights.under_way() > 0 => self.submit(target, tally, flights, course),
+            Ok(()) if flights.under_way() > 0 => self.submit(target, observer, tally, flights, course),
             Ok(()) => {}
         }
     }
@@ -352,8 +386,7 @@ impl<C: Clock> Runner<'_, C> {
 /// The queue itself failed: nothing that is under way will be heard of.
 #[cold]
 fn lost(tally: &mut Tally, flights: &mut Flights, course: &mut Course, fault: Fault) {
-    let depth = flights.slots.len() as u32;
-    flights.free = (0..depth).rev().collect();
+    flights.forget();
     let failed: Result<(), Halt> = tally.fail(OpKind::Drain, 0, fault);
     if let (Err(halt), None) = (failed, &course.halt) {
         course.halt = Some(halt);

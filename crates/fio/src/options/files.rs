@@ -121,14 +121,12 @@ options! {
         directory: Vec<String> = Vec::new(), "directory" [] => names;
         /// How they are named, see [`crate::Job::file_names`].
         filename_format: String = "$jobname.$jobnum.$filenum".to_owned(), "filename_format" [] => format;
-        /// Without meaning here: it is about clients.
-        unique_filename: bool = true, "unique_filename" [] => boolean;
         /// The size of each, or between what sizes it is.
         filesize: Option<(u64, u64)> = None, "filesize" [] => some(size_or_range);
         /// Whether I/O begins at the end of each.
         file_append: bool = false, "file_append" [] => boolean;
         /// How many there are, if `filename` does not say.
-        nrfiles: u32 = 1, "nrfiles" ["nr_files"] => count32(1, u32::MAX);
+        nrfiles: u32 = 1, "nrfiles" ["nr_files"] => count32(1, 1_000_000);
         /// How many are open at a time; 0 is all.
         openfiles: u32 = 0, "openfiles" [] => count32(0, u32::MAX);
         /// In which order they are used.
@@ -138,8 +136,6 @@ options! {
         fallocate: Fallocate = Fallocate::Native, "fallocate" [] => choice(Fallocate::ALL);
         /// What the kernel is told.
         fadvise_hint: Fadvise = Fadvise::ByPattern, "fadvise_hint" [] => choice(Fadvise::ALL);
-        /// Whether jobs make their files one after another.
-        create_serialize: bool = true, "create_serialize" [] => boolean;
         /// Whether files are synced when made.
         create_fsync: bool = true, "create_fsync" [] => boolean;
         /// Whether files are made when a job opens them.

@@ -15,15 +15,6 @@ words! {
     Poisson = "poisson",
 }
 
-words! {
-    /// What `thinktime_blocks` counts.
-    ThinkBlocks:
-    /// Completions.
-    Complete = "complete",
-    /// Submissions.
-    Issue = "issue",
-}
-
 options! {
     /// How fast.
     PaceOptions in pace;
@@ -40,9 +31,6 @@ options! {
         thinktime_spin_us: u64 = 0, "thinktime_spin" [] => microseconds;
         /// After how many requests it pauses.
         thinktime_blocks: u32 = 1, "thinktime_blocks" [] => count32(1, u32::MAX);
-        /// What these are.
-        thinktime_blocks_type: ThinkBlocks = ThinkBlocks::Complete, "thinktime_blocks_type" []
-            => choice(ThinkBlocks::ALL);
         /// Which flow the job is in.
         flow_id: u32 = 0, "flow_id" [] => count32(0, u32::MAX);
         /// Its share of the flow; 0 is no flow.

@@ -55,8 +55,6 @@ options! {
         write_iolog: Option<String> = None, "write_iolog" [] => some(text);
         /// What is replayed; copies of the job take turns with several.
         read_iolog: Vec<String> = Vec::new(), "read_iolog" [] => names;
-        /// Without meaning here: traces are always read as they are replayed.
-        read_iolog_chunked: bool = false, "read_iolog_chunked" [] => boolean;
         /// Whether it is replayed as fast as it goes.
         replay_no_stall: bool = false, "replay_no_stall" [] => boolean;
         /// The file or device to use instead of the trace's.

@@ -8,7 +8,7 @@ use crate::value::cpus::{CpuSet, cpus};
 use crate::value::error_set::{ErrorSets, error_sets};
 use crate::value::quantity::count32;
 use crate::value::time::{seconds, seconds_range};
-use crate::value::{boolean, some, switch, text};
+use crate::value::{some, switch, text};
 
 words! {
     /// How `cpus_allowed` is used by several copies of a job.
@@ -75,7 +75,7 @@ options! {
         /// How often.
         loops: u32 = 1, "loops" [] => count32(0, u32::MAX);
         /// How many copies run at once.
-        numjobs: u32 = 1, "numjobs" [] => count32(1, u32::MAX);
+        numjobs: u32 = 1, "numjobs" [] => count32(1, 4096);
         /// Without meaning here: jobs are always threads.
         thread: bool = true, "thread" [] => switch, bare;
         /// Whether it begins when all before it are done.
@@ -96,8 +96,6 @@ options! {
         continue_on_error: ContinueOn = ContinueOn::None, "continue_on_error" [] => choice(ContinueOn::ALL);
         /// Which errors are none.
         ignore_error: ErrorSets = ErrorSets::default(), "ignore_error" [] => error_sets;
-        /// Whether these are told all the same.
-        error_dump: bool = false, "error_dump" [] => boolean;
         /// Which clock is read.
         clocksource: ClockSource = ClockSource::ClockGettime, "clocksource" [] => choice_but(ClockSource::ALL, &[
             ("gettimeofday", OTHER_CLOCK), ("cpu", OTHER_CLOCK),

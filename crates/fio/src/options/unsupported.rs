@@ -127,6 +127,11 @@ pub(super) static UNSUPPORTED: &[Line] = &[
 
 /// Options that fio takes and does nothing with.
 pub(super) static WITHOUT_EFFECT: &[Line] = &[
+    ("create_serialize", &[], "files are always made one after another"),
+    ("unique_filename", &[], "it is about clients, and there are none"),
+    ("error_dump", &[], "errors that are passed over are always told"),
+    ("read_iolog_chunked", &[], "traces are always read as they are replayed"),
+    ("thinktime_blocks_type", &[], "what is under way is waited for before each pause, so that both are the same"),
     ("verifysort", &[], "fio has given it up; leave it out"),
     ("verifysort_nr", &[], "fio has given it up; leave it out"),
     ("flow_watermark", &[], "fio has given it up; leave it out"),

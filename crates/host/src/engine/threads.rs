@@ -100,10 +100,33 @@ impl Threads {
 
 /// A thread's life: one errand after the other.
 fn work(files: &[File], errands: &Receiver<Errand>, done: &Sender<Done>) {
-    for Errand { request, mut buffer } in errands {
-        let result = carry_out(files, &request, &mut buffer).map_err(|error| errno::code_of(&error));
-        if done.send(Done { slot: request.slot, result, buffer }).is_err() {
-            return;
+    for Errand { request, buffer } in errands {
+        let mut under_way = UnderWay { slot: request.slot, result: Err(errno::IO), buffer: Some(buffer), done };
+        under_way.carry_out(|buffer| carry_out(files, &request, buffer));
+    }
+}
+
+/// An errand that is told to be done when it is dropped, so that nobody waits for a thread that panicked.
+struct UnderWay<'a> {
+    slot: u32,
+    result: Result<u32, ErrorCode>,
+    buffer: Option<AlignedBuffer>,
+    done: &'a Sender<Done>,
+}
+
+impl UnderWay<'_> {
+    fn carry_out(&mut self, how: impl FnOnce(&mut [u8]) -> io::Result<u32>) {
+        if let Some(buffer) = &mut self.buffer {
+            self.result = how(buffer).map_err(|error| errno::code_of(&error));
+        }
+    }
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        if let Some(buffer) = self.buffer.take() {
+            // Who is not there any more waits for nothing; the sender hangs up on the thread next.
+            let _ = self.done.send(Done { slot: self.slot, result: self.result, buffer });
         }
     }
 }
@@ -162,7 +185,8 @@ impl Queue for Threads {
         for errand in self.pushed.drain(..) {
             let sender = self.slots.get(errand.request.slot as usize).and_then(|slot| slot.sender.as_ref());
             if sender.is_none_or(|sender| sender.send(errand).is_err()) {
-                // A thread ends only when it is told to, or panics.
+                // A thread ends only when it is told to, or panics. What the others were given is under way all the same.
+                self.under_way += taken;
                 return Err(errno::IO);
             }
             taken += 1;
@@ -214,5 +238,49 @@ impl Drop for Threads {
                 let _ = thread.join();
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_that_panics_has_done_its_errand_with_an_error() {
+        let (sender, receiver) = channel();
+        let thread = std::thread::spawn(move || {
+            let buffer = AlignedBuffer::aligned_to(512, 512);
+            let mut under_way = UnderWay { slot: 7, result: Err(errno::IO), buffer, done: &sender };
+            under_way.carry_out(|_| panic!("on purpose"));
+        });
+        let done = receiver.recv().unwrap();
+        assert_eq!((done.slot, done.result), (7, Err(errno::IO)));
+        assert_eq!(done.buffer.len(), 512);
+        assert!(thread.join().is_err());
+    }
+
+    #[test]
+    fn what_was_taken_before_an_error_is_under_way() {
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(4096).unwrap();
+        let (done_sender, done) = channel();
+        let slot = |is_there: bool| {
+            let (sender, errands) = channel::<Errand>();
+            let (files, done): (Arc<[File]>, _) = (Arc::new([file.try_clone().unwrap()]), done_sender.clone());
+            let thread = is_there.then(|| std::thread::spawn(move || work(&files, &errands, &done)));
+            Slot { buffer: AlignedBuffer::aligned_to(512, 512), sender: Some(sender), thread }
+        };
+        // The second one's thread is gone.
+        let slots = vec![slot(true), slot(false)];
+        let mut queue = Threads { slots, done, files: 1, buffer_bytes: 512, pushed: Vec::new(), under_way: 0 };
+        for slot in 0..2 {
+            let request = Request { slot, kind: IoKind::Read, file: 0, offset: 0, bytes: 512 };
+            assert_eq!(queue.push(&request), Ok(None));
+        }
+        assert_eq!(queue.submit(), Err(errno::IO));
+        assert_eq!(queue.under_way(), 1);
+        let mut done = Vec::with_capacity(2);
+        queue.reap(1, Patience::Nanoseconds(60_000_000_000), &mut done).unwrap();
+        assert_eq!(done, [Completion { slot: 0, result: Ok(512) }]);
     }
 }

@@ -149,10 +149,9 @@ impl Queue for Gathering {
     }
 
     fn submit(&mut self) -> Result<u32, ErrorCode> {
-        if self.reaped == self.ready.len() {
-            self.ready.clear();
-            self.reaped = 0;
-        }
+        // What is reaped goes, also where some is left each time: no more than the slots are ever there.
+        self.ready.drain(..self.reaped);
+        self.reaped = 0;
         let mut first = 0;
         while first < self.pushed.len() {
             let count = self.neighbours(first);
@@ -177,5 +176,42 @@ impl Queue for Gathering {
 
     fn under_way(&self) -> u32 {
         (self.ready.len() - self.reaped) as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::QueueOptions;
+
+    #[test]
+    fn what_is_reaped_is_not_kept() {
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(4096).unwrap();
+        let setup = QueueSetup {
+            files: vec![file],
+            depth: 4,
+            buffer_bytes: 512,
+            buffer_align: 512,
+            options: QueueOptions::default(),
+        };
+        let vectors = vec![Vector(libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 }); 4].into_boxed_slice();
+        let slots = Slots::new(&setup).unwrap();
+        let (pushed, ready) = (Vec::new(), Vec::new());
+        let mut queue = Gathering { slots, files: setup.files, pushed, ready, reaped: 0, vectors };
+        let mut free = vec![0, 1, 2, 3];
+        for round in 0..1000 {
+            // One is always left.
+            while let Some(slot) = free.pop() {
+                let request = Request { slot, kind: IoKind::Read, file: 0, offset: 0, bytes: 512 };
+                assert_eq!(queue.push(&request), Ok(None));
+            }
+            queue.submit().unwrap();
+            let mut done = Vec::with_capacity(3);
+            queue.reap(1, Patience::Forever, &mut done).unwrap();
+            assert_eq!((done.len(), queue.under_way()), (3, 1));
+            assert!(queue.ready.len() <= 4, "{} after {round}", queue.ready.len());
+            free.extend(done.iter().map(|completion| completion.slot));
+        }
     }
 }

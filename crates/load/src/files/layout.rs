@@ -1,17 +1,16 @@
 //! Making files before a job: what is read has to be there, and what is written gets its space.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
 use flashmark_fio::Job;
-use flashmark_fio::options::Fallocate;
-use rustix::fs::{FallocateFlags, fallocate};
+use flashmark_fio::options::{Engine, Fallocate};
+use rustix::fs::{FallocateFlags, OFlags, fallocate};
 use rustix::io::Errno;
 
-use super::ownership::mark;
-use super::{FileKind, FilePlan, Owned, PlannedFile, Rights};
+use super::{FileKind, FilePlan, PlannedFile, Rights};
 use crate::contents::Contents;
 use crate::error::LoadProblem;
 
@@ -29,6 +28,8 @@ pub(crate) struct Layout<'a> {
     pub rights: &'a Rights,
     pub making: &'a mut dyn Making,
     pub seed: u64,
+    /// Whether the thread's descriptors are those of the run, see [`Rights::create`].
+    pub may_hold: bool,
 }
 
 impl Layout<'_> {
@@ -47,49 +48,49 @@ impl Layout<'_> {
         // An earlier job of the run may have made it meanwhile.
         let found = match path.metadata() {
             Ok(metadata) => Some(metadata.len()),
-            Err(_) => None,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(failed("cannot look at")(error)),
         };
         if found.is_some_and(|bytes| bytes >= file.needed_bytes) {
             return if job.options.files.pre_read { self.pre_read(path, file.needed_bytes) } else { Ok(()) };
         }
-        let owned = self.rights.to(path);
-        let made = match (found, &owned) {
-            (None, _) => {
-                let made = OpenOptions::new().read(true).write(true).create_new(true).open(path);
-                let made = made.map_err(failed("cannot make"))?;
-                // Where this fails, the next job asks before it writes to the file.
-                let _ = mark(&made);
-                made
-            }
-            (Some(_), Owned::Claimed(claim)) => {
-                let reopened = claim.reopen(rustix::fs::OFlags::RDWR);
-                reopened.map_err(failed("cannot open"))?
-            }
-            (Some(_), Owned::Ours | Owned::New) => {
-                OpenOptions::new().read(true).write(true).open(path).map_err(failed("cannot open"))?
-            }
-            (Some(_), Owned::Foreign | Owned::Imagined) => return Err(LoadProblem::Foreign { path: path.clone() }),
+        let made = match found {
+            None => self.rights.create(path, self.may_hold)?,
+            Some(_) => None,
         };
-        let found = found.unwrap_or(0);
+        let made = match made {
+            Some(made) => made,
+            // Another thread may have been faster.
+            None => self.rights.open(path, OFlags::LARGEFILE, true)?,
+        };
+        let found = made.metadata().map_err(failed("cannot look at"))?.len();
         // It ends when there is no room, and must not find out before.
         let fills = job.options.access.fill_device;
         if fills && !is_read {
             return Ok(());
         }
         if is_read {
-            self.check_room(path, file.needed_bytes - found)?;
+            self.check_room(path, file.needed_bytes.saturating_sub(found))?;
             self.write(job, &made, path, found, file.needed_bytes)?;
             if job.options.files.create_fsync {
                 made.sync_all().map_err(failed("cannot sync"))?;
             }
-        } else {
+        } else if found < file.needed_bytes {
             reserve(job.options.files.fallocate, &made, file.needed_bytes).map_err(|error| {
                 if error.raw_os_error() == Some(Errno::NOSPC.raw_os_error()) {
                     let free = free_bytes(path).unwrap_or(0);
-                    return LoadProblem::NoRoom { path: path.clone(), needed: file.needed_bytes - found, free };
+                    return LoadProblem::NoRoom {
+                        path: path.clone(),
+                        needed: file.needed_bytes.saturating_sub(found),
+                        free,
+                    };
                 }
                 failed("cannot reserve space for")(error)
             })?;
+            // A mapping ends where its file does.
+            if job.options.engine.ioengine == Engine::Mmap {
+                made.set_len(file.needed_bytes).map_err(failed("cannot make longer"))?;
+            }
         }
         if job.options.files.pre_read { self.pre_read(path, file.needed_bytes) } else { Ok(()) }
     }
@@ -158,6 +159,11 @@ fn reserve(how: Fallocate, file: &File, bytes: u64) -> io::Result<()> {
 
 pub(super) fn free_bytes(path: &Path) -> Option<u64> {
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let stat = rustix::fs::statvfs(dir).ok()?;
-    Some(stat.f_bavail.saturating_mul(stat.f_frsize))
+    free_bytes_at(dir)
+}
+
+/// What is free on the file system of what is there; nothing if it does not tell, as those in memory without a limit.
+pub(super) fn free_bytes_at(there: &Path) -> Option<u64> {
+    let stat = rustix::fs::statvfs(there).ok()?;
+    (stat.f_blocks > 0).then(|| stat.f_bavail.saturating_mul(stat.f_frsize))
 }

@@ -6,18 +6,18 @@ use std::path::Path;
 
 use flashmark_fio::Job;
 use flashmark_fio::options::{Engine, Fadvise, SyncMode};
-use rustix::fs::{Advice, Mode, OFlags, fadvise, open};
+use rustix::fs::{Advice, OFlags, fadvise};
 use rustix::io::Errno;
 
-use super::{FileKind, FilePlan, Owned, PlannedFile, Rights};
+use super::{FileKind, FilePlan, PlannedFile, Rights};
 use crate::error::LoadProblem;
 
 /// Opens all of them, with what the page cache holds dropped as the job wants it.
 pub(crate) fn open_all(job: &Job, plan: &FilePlan, rights: &Rights) -> Result<Vec<File>, LoadProblem> {
-    plan.files.iter().map(|file| open_one(job, plan, file, &rights.to(&file.path))).collect()
+    plan.files.iter().map(|file| open_one(job, plan, file, rights)).collect()
 }
 
-fn open_one(job: &Job, plan: &FilePlan, planned: &PlannedFile, owned: &Owned) -> Result<File, LoadProblem> {
+fn open_one(job: &Job, plan: &FilePlan, planned: &PlannedFile, rights: &Rights) -> Result<File, LoadProblem> {
     let options = &job.options;
     let path = &planned.path;
     let failed = |doing: &'static str, source: io::Error| LoadProblem::Io { doing, path: path.clone(), source };
@@ -27,8 +27,6 @@ fn open_one(job: &Job, plan: &FilePlan, planned: &PlannedFile, owned: &Owned) ->
     let access = options.access.rw.access;
     let changes = plan.changes(job);
     let mut flags = OFlags::CLOEXEC | OFlags::LARGEFILE;
-    // A mapping that is written has to be readable too, and verification reads what was written.
-    flags |= if changes { OFlags::RDWR } else { OFlags::RDONLY };
     if options.engine.direct {
         flags |= OFlags::DIRECT;
     }
@@ -37,23 +35,14 @@ fn open_one(job: &Job, plan: &FilePlan, planned: &PlannedFile, owned: &Owned) ->
         SyncMode::Sync => OFlags::SYNC,
         SyncMode::Dsync => OFlags::DSYNC,
     };
-    let file = match owned {
-        Owned::Claimed(claim) => claim.reopen(flags),
-        // Without the update of the access time, which is no part of what is measured. Only the file's owner may ask for it.
-        _ => match open(path, flags | OFlags::NOATIME, Mode::empty()) {
-            Err(Errno::PERM) => open(path, flags, Mode::empty()),
-            opened => opened,
-        }
-        .map(File::from)
-        .map_err(io::Error::from),
-    };
-    let file = file.map_err(|source| {
-        let refuses_direct = options.engine.direct && source.raw_os_error() == Some(Errno::INVAL.raw_os_error());
-        if refuses_direct {
+    // A mapping that is written has to be readable too, and verification reads what was written.
+    let file = rights.open(path, flags, changes).map_err(|problem| match problem {
+        LoadProblem::Io { source, .. }
+            if options.engine.direct && source.raw_os_error() == Some(Errno::INVAL.raw_os_error()) =>
+        {
             LoadProblem::NotDirect { path: path.clone(), source }
-        } else {
-            failed("cannot open", source)
         }
+        problem => problem,
     })?;
     advise(options.files.fadvise_hint, access.is_random(), options.engine.ioengine, &file);
     if options.files.invalidate && !options.files.pre_read {

@@ -30,7 +30,7 @@ pub struct Status {
 }
 
 impl<'a> Run<'a> {
-    pub(super) fn status(&self, batch: &[ThreadPlan<'a>], began: Instant, done_of_batch: u32) -> Status {
+    pub(super) fn status(&self, batch: &[&ThreadPlan<'a>], began: Instant, done_of_batch: u32) -> Status {
         let mut status = Status {
             running: batch.len() as u32 - done_of_batch,
             threads: self.threads.len() as u32,
@@ -48,17 +48,20 @@ impl<'a> Run<'a> {
         }
         let run_ns = |job: &Job| {
             let run = &job.options.run;
-            let us = run.runtime_us + run.ramp_time_us + run.startdelay_us.1;
+            let us = run.runtime_us.saturating_add(run.ramp_time_us).saturating_add(run.startdelay_us.1);
             (run.time_based && run.runtime_us > 0).then(|| us.saturating_mul(1000))
         };
         status.ends_ns = batch.iter().map(|thread| run_ns(thread.job)).max().flatten();
         let moves = |thread: &ThreadPlan<'_>| {
             let loops = u64::from(thread.job.options.run.loops.max(1));
-            let parts: u64 = thread.files.files.iter().map(|file| file.part.bytes).sum();
+            let parts: u64 = thread.files.files.iter().fold(0, |sum: u64, file| sum.saturating_add(file.part.bytes));
             let once = thread.job.options.access.io_size.map_or(parts, |size| size.of(parts));
             once.saturating_mul(loops)
         };
-        status.total_bytes = status.ends_ns.is_none().then(|| batch.iter().map(moves).sum());
+        status.total_bytes = status
+            .ends_ns
+            .is_none()
+            .then(|| batch.iter().fold(0, |sum: u64, thread| sum.saturating_add(moves(thread))));
         status
     }
 }

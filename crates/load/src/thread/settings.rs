@@ -1,6 +1,7 @@
 //! What a job's options mean for its thread: where it runs, which engine it uses and how, and what limits it.
 
 use flashmark_core::queue::RangeSync;
+use flashmark_core::record::{Warning, WarningCode};
 use flashmark_fio::options::{CpuPolicy, Engine, EngineOptions, Options, SubmitMode};
 use flashmark_host::engine::{QueueOptions, SubmissionThread};
 use rustix::thread::{CpuSet, sched_setaffinity};
@@ -12,10 +13,41 @@ use crate::worker::{Batches, Cadence, Limits};
 pub(crate) fn engine_name(options: &EngineOptions) -> &'static str {
     match options.ioengine {
         // Who submits is somebody else: a thread for each access.
-        engine if engine.is_synchronous() && options.io_submit_mode == SubmitMode::Offload => "threads",
+        Engine::Sync | Engine::Psync if options.io_submit_mode == SubmitMode::Offload => "threads",
         Engine::Psync => Engine::Sync.name(),
         other => other.name(),
     }
+}
+
+/// Refuses settings that would mean something else than they say.
+pub(crate) fn check(options: &EngineOptions) -> Result<(), LoadProblem> {
+    let engine = options.ioengine;
+    let offloads = options.io_submit_mode == SubmitMode::Offload;
+    if offloads && engine.is_synchronous() && !matches!(engine, Engine::Sync | Engine::Psync) {
+        return Err(LoadProblem::Option(format!(
+            "io_submit_mode=offload gives each access a thread with plain calls: use it with ioengine=psync, not with \
+             ioengine={engine}"
+        )));
+    }
+    Ok(())
+}
+
+/// What a user should know about settings that are not quite what they seem.
+pub(crate) fn doubts(options: &EngineOptions) -> Vec<Warning> {
+    let engine = options.ioengine;
+    let mut doubts = Vec::new();
+    if options.io_submit_mode == SubmitMode::Offload && !engine.is_synchronous() {
+        let text = format!(
+            "io_submit_mode=offload: ioengine={engine} keeps several accesses under way itself, and latencies from the \
+             intended start show when it was late"
+        );
+        doubts.push(Warning::new(WarningCode::Skipped, text));
+    }
+    if options.direct && engine == Engine::Mmap {
+        let text = "direct=1: a mapping is of the page cache, so that nothing passes it by";
+        doubts.push(Warning::new(WarningCode::NotDirect, text));
+    }
+    doubts
 }
 
 /// Runs only on the processors that the job says.

@@ -61,12 +61,18 @@ impl<C: Clock> Worker<C> {
                 self.held = Some(next);
                 Ok(Admitted::NotBefore(until))
             }
-            Next::Barrier => {
-                if self.under_way() == 0 {
-                    return Ok(Admitted::Completed);
-                }
+            Next::Aside(_) if self.under_way() > 0 => {
                 self.held = Some(next);
                 Ok(Admitted::Quiesce)
+            }
+            Next::Aside(begins) => {
+                let now = self.clock.now_ns();
+                if begins {
+                    self.aside_ns = now;
+                } else if let Some(pace) = &mut self.pace {
+                    pace.pause(now.saturating_sub(self.aside_ns));
+                }
+                Ok(Admitted::Completed)
             }
             Next::Broken => {
                 let text = "the trace changed while it was replayed".into();
@@ -79,8 +85,12 @@ impl<C: Clock> Worker<C> {
     /// What goes before the next access: what has to be tried again, syncs that are due, a pause to think.
     #[cold]
     fn urgent(&mut self, batch_ns: Option<u64>) -> Result<Option<Admitted>, Halt> {
-        if let Some(slot) = self.again.pop_front() {
-            return self.push(slot, batch_ns).map(Some);
+        // With a queue the loop sees to it.
+        if batch_ns.is_none() && !self.again.is_empty() {
+            self.wait_until(self.again_at_ns)?;
+            if let Some(slot) = self.again.pop_front() {
+                return self.push(slot, batch_ns).map(Some);
+            }
         }
         if let Some((kind, file, offset, bytes)) = self.sync_due {
             if self.under_way() > 0 {
@@ -167,15 +177,21 @@ impl<C: Clock> Worker<C> {
             let cadence = self.cadence;
             // Each counts all writes; the one that does most goes first, and stands for the others.
             if let Some((every, range)) = cadence.range {
-                if self.since_range == 0 {
-                    self.range_start = access.offset;
-                    self.range_end = access.offset;
+                let end = access.offset + u64::from(access.bytes);
+                let mut written = (access.offset, end);
+                // As in fio, each file has a range of its own, and that of the file at hand is synced.
+                if let Some(of_file) = self.ranges.get_mut(access.file as usize) {
+                    let (first, last) = of_file.unwrap_or(written);
+                    written = (first.min(access.offset), last.max(end));
+                    *of_file = Some(written);
                 }
-                self.range_start = self.range_start.min(access.offset);
-                self.range_end = self.range_end.max(access.offset + u64::from(access.bytes));
                 if is_due(&mut self.since_range, every) {
-                    let bytes = u32::try_from(self.range_end - self.range_start).unwrap_or(0);
-                    self.sync_due = Some((IoKind::RangeSync(range), access.file, self.range_start, bytes));
+                    // A range that is too long for a request is all of the file from there on.
+                    let bytes = u32::try_from(written.1 - written.0).unwrap_or(0);
+                    self.sync_due = Some((IoKind::RangeSync(range), access.file, written.0, bytes));
+                    if let Some(of_file) = self.ranges.get_mut(access.file as usize) {
+                        *of_file = None;
+                    }
                 }
             }
             if is_due(&mut self.since_datasync, cadence.fdatasync) {
@@ -194,13 +210,21 @@ impl<C: Clock> Worker<C> {
     /// Pauses: `thinktime_spin` of it at work, the rest asleep.
     fn think(&mut self) -> Result<(), Halt> {
         let pace = &self.options.pace;
-        let (think_ns, spin_ns) =
-            (pace.thinktime_us * 1000, (pace.thinktime_spin_us * 1000).min(pace.thinktime_us * 1000));
+        let think_ns = pace.thinktime_us.saturating_mul(1000);
+        let spin_ns = pace.thinktime_spin_us.saturating_mul(1000).min(think_ns);
         let start = self.clock.now_ns();
-        while self.clock.now_ns() < start + spin_ns {
+        loop {
+            let now = self.clock.now_ns();
+            self.tick(now)?;
+            if now >= start.saturating_add(spin_ns) {
+                break;
+            }
+            if self.is_told_to_stop() {
+                return Err(Halt::Stopped);
+            }
             std::hint::spin_loop();
         }
-        self.wait_until(start + think_ns)?;
+        self.wait_until(start.saturating_add(think_ns))?;
         if self.options.pace.rate_ignore_thinktime {
             return Ok(());
         }
@@ -230,6 +254,7 @@ impl<C: Clock> Worker<C> {
             intended_ns: None,
             moved: 0,
             retries: 0,
+            rereads: 0,
         };
         self.push(slot, batch_ns)
     }
@@ -244,13 +269,16 @@ impl<C: Clock> Worker<C> {
         batch_ns: Option<u64>,
     ) -> Result<Admitted, Halt> {
         let Some(slot) = self.free.pop() else { return Ok(Admitted::Quiesce) };
+        let mut start_ns = batch_ns.unwrap_or(0);
         if access.direction == Direction::Write {
             self.fill(slot, &access);
+            if self.makes_data && batch_ns.is_some() {
+                start_ns = self.clock.now_ns();
+            }
         }
         self.tally.depth(self.under_way());
-        let start_ns = batch_ns.unwrap_or(0);
         self.slots[slot as usize] =
-            InFlight { access, role, start_ns, issued_ns: start_ns, intended_ns, moved: 0, retries: 0 };
+            InFlight { access, role, start_ns, issued_ns: start_ns, intended_ns, moved: 0, retries: 0, rereads: 0 };
         self.push(slot, batch_ns)
     }
 
@@ -295,14 +323,13 @@ impl<C: Clock> Worker<C> {
             offset: access.offset + u64::from(flight.moved),
             bytes: access.bytes - flight.moved,
         };
-        if batch_ns.is_none() && flight.moved == 0 && flight.retries == 0 {
+        if batch_ns.is_none() && flight.is_first() {
             let now = self.clock.now_ns();
             flight.start_ns = now;
             flight.issued_ns = now;
         }
         if let Some(recorder) = &mut self.recorder
-            && flight.moved == 0
-            && flight.retries == 0
+            && flight.is_first()
         {
             recorder.issued(kind, access.file, access.offset, access.bytes, flight.start_ns);
         }
@@ -333,6 +360,16 @@ impl<C: Clock> Worker<C> {
 
     /// Hands what was pushed to the kernel.
     pub(super) fn submit_pushed(&mut self) -> Result<(), Halt> {
+        if self.makes_data && !self.inline {
+            // The data of those behind it was made since one was pushed.
+            let start_ns = self.clock.now_ns();
+            for slot in self.batch.get(self.left_over..).unwrap_or_default() {
+                let flight = &mut self.slots[*slot as usize];
+                if flight.is_first() {
+                    flight.start_ns = start_ns;
+                }
+            }
+        }
         let mut tries = 0_u32;
         let taken = loop {
             match self.queue.submit() {
@@ -362,10 +399,11 @@ impl<C: Clock> Worker<C> {
         // Taken in the order in which they were pushed. What goes again was submitted before.
         for slot in self.batch.drain(..taken.min(self.batch.len())) {
             let flight = &mut self.slots[slot as usize];
-            if flight.moved == 0 && flight.retries == 0 && !self.inline {
+            if flight.is_first() && !self.inline {
                 flight.issued_ns = issued_ns;
             }
         }
+        self.left_over = self.batch.len();
         Ok(())
     }
 }

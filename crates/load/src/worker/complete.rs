@@ -10,8 +10,14 @@ use crate::accesses::Direction;
 use crate::tally::Latencies;
 use crate::verify::{Completion as WriteDone, Expectation};
 
-/// How often an access is tried again that the system cannot take for the moment.
-const RETRIES_MAX: u32 = 10_000;
+/// How long an access is tried again that the system cannot take for the moment, in nanoseconds from its start, and how often at
+/// least: one may have taken long before.
+const RETRY_NS: u64 = 10_000_000_000;
+const RETRIES_MIN: u32 = 100;
+/// After which pause.
+const RETRY_PAUSE_NS: u64 = 1_000_000;
+/// How often a block is read anew that has to come in one piece.
+const REREADS_MAX: u32 = 8;
 
 impl InFlight {
     /// What it does, in a word.
@@ -69,7 +75,7 @@ impl<C: Clock> Worker<C> {
                 }
             }
             Ok(moved) => self.otherwise(slot, flight, moved, now),
-            Err(code) => self.failed(slot, &flight, code),
+            Err(code) => self.failed(slot, &flight, code, now),
         }
     }
 
@@ -118,10 +124,15 @@ impl<C: Clock> Worker<C> {
         if access.direction == Direction::Trim || total == access.bytes {
             self.free.push(slot);
             self.count(&flight, latencies, now);
-            return match flight.role {
-                // A block that came in pieces lies at the wrong place in the buffer.
-                Role::Check(number) if flight.moved == 0 => self.check(slot, &flight, number),
-                _ => Ok(()),
+            // A block that came in pieces lies at the wrong place in the buffer.
+            if let Role::Check(number) = flight.role
+                && flight.moved == 0
+            {
+                self.check(slot, &flight, number)?;
+            }
+            return match self.limits.max_latency_ns {
+                None => Ok(()),
+                Some(limits) => self.check_latency(&flight, latencies, limits),
             };
         }
         self.tally.short(access.direction);
@@ -142,8 +153,8 @@ impl<C: Clock> Worker<C> {
         let is_checked = self.check_reads && access.direction == Direction::Read;
         if is_checked || matches!(flight.role, Role::Check(_)) {
             // Read anew as a whole, so that it lies as it was written.
-            self.slots[slot as usize].retries += 1;
-            if self.slots[slot as usize].retries > 8 {
+            self.slots[slot as usize].rereads += 1;
+            if self.slots[slot as usize].rereads > REREADS_MAX {
                 self.free.push(slot);
                 let text = format!("only {moved} of {} bytes could be read in one go to be verified", access.bytes);
                 return self.fail("verify", &access, libc_numbers::EIO, text);
@@ -161,10 +172,14 @@ impl<C: Clock> Worker<C> {
     }
 
     #[cold]
-    fn failed(&mut self, slot: u32, flight: &InFlight, code: ErrorCode) -> Result<(), Halt> {
+    fn failed(&mut self, slot: u32, flight: &InFlight, code: ErrorCode, now: u64) -> Result<(), Halt> {
         let may_come = matches!(code.number(), libc_numbers::EAGAIN | libc_numbers::EINTR);
-        if may_come && flight.retries < RETRIES_MAX {
-            self.slots[slot as usize].retries += 1;
+        if may_come && (flight.retries < RETRIES_MIN || now.saturating_sub(flight.start_ns) < RETRY_NS) {
+            if code.number() == libc_numbers::EAGAIN {
+                self.again_at_ns = now.saturating_add(RETRY_PAUSE_NS);
+            }
+            let retries = &mut self.slots[slot as usize].retries;
+            *retries = retries.saturating_add(1);
             self.try_again(slot);
             return Ok(());
         }
@@ -174,8 +189,21 @@ impl<C: Clock> Worker<C> {
 
     /// Gives up what was to be tried again: the thread ends.
     pub(super) fn again_is_given_up(&mut self) {
+        self.again_at_ns = 0;
         while let Some(slot) = self.again.pop_front() {
             self.free.push(slot);
+            let flight = self.slots[slot as usize];
+            let access = flight.access;
+            if flight.role != Role::Plain || access.direction != Direction::Write {
+                continue;
+            }
+            if self.verifier.is_some() {
+                self.unwritten.insert((access.file, access.offset));
+            }
+            if flight.moved > 0 {
+                let text = format!("the job ended when {} of {} bytes were written", flight.moved, access.bytes);
+                self.note("write", &access, libc_numbers::EINTR, text);
+            }
         }
     }
 
@@ -197,7 +225,7 @@ impl<C: Clock> Worker<C> {
         {
             for file in verifier.dump(path, block, access.offset, &mismatch) {
                 // Not to be able to keep it changes nothing about what is wrong.
-                let _ = std::fs::write(&file.name, &file.bytes);
+                let _ = self.dumps.put(path, &file.name, &file.bytes);
             }
         }
         self.wrong_count += 1;

@@ -1,7 +1,8 @@
 //! A thread's passes: its work once or several times, what it wrote read back, and the end.
 
 use flashmark_core::clock::Clock;
-use flashmark_fio::options::VerifyKind;
+use flashmark_core::record::{Warning, WarningCode};
+use flashmark_fio::options::{SubmitMode, VerifyKind};
 use flashmark_host::cache::forget_clean_pages;
 
 use super::supply::{Backlog, BacklogState, Endless, Next, ReadBack, UpTo};
@@ -33,18 +34,14 @@ impl Supply for Box<dyn Supply + Send> {
 impl<C: Clock> Worker<C> {
     /// Does all of the thread's work.
     pub(crate) fn run(mut self) -> WorkerResult {
-        for slot in 0..self.slots.len() as u32 {
-            self.contents.prime(self.queue.buffer(slot));
-        }
         let now = self.clock.now_ns();
         self.start(now);
-        if let Some(flow) = &self.flow {
+        if let Some(flow) = &mut self.flow {
             flow.begin();
         }
         let result = self.all_passes();
-        if let Some(flow) = &self.flow {
-            flow.end();
-        }
+        // Others share among themselves from here on, and also if this thread panics.
+        self.flow = None;
         let end_ns = self.clock.now_ns();
         if self.ramp_end_ns > 0 {
             // Nothing was measured.
@@ -53,9 +50,11 @@ impl<C: Clock> Worker<C> {
         if let Some(series) = &mut self.series {
             series.finish(end_ns);
         }
+        let doubts = self.doubts(end_ns.saturating_sub(self.start_ns));
         // A job that wrote everything has verified it, or leaves it to the next one.
         let is_partial = matches!(result, Err(Halt::Stopped | Halt::TimeUp | Halt::Failed { .. }));
-        let state = self.recent.take().filter(|_| is_partial).map(|recent| {
+        let leaves_state = is_partial && !self.is_verified;
+        let state = self.recent.take().filter(|_| leaves_state).map(|recent| {
             let newest_first = recent.into_iter().rev().collect();
             (self.writes_issued, newest_first)
         });
@@ -73,6 +72,7 @@ impl<C: Clock> Worker<C> {
             end_ns,
             failure,
             stopped,
+            doubts,
             wrong_count: self.wrong_count,
             passed_over: self.passed_over,
             first_passed_over: self.first_passed_over,
@@ -80,6 +80,28 @@ impl<C: Clock> Worker<C> {
             lost_trace: self.recorder.take().and_then(|recorder| recorder.finish(end_ns)),
             tally: self.tally,
         }
+    }
+
+    /// What casts doubt on the numbers of so long a time.
+    fn doubts(&self, elapsed_ns: u64) -> Vec<Warning> {
+        let mut doubts = Vec::new();
+        let waited = self.series.as_ref().map_or(0, |series| series.waited().as_nanos());
+        // Less than one in a hundred is lost among what else varies.
+        if waited > u128::from(elapsed_ns / 100) {
+            let text = format!(
+                "the thread waited {} ms for its logs to be written, in which it did no work: average them (log_avg_msec), or \
+                 put them on another disk",
+                waited.div_ceil(1_000_000)
+            );
+            doubts.push(Warning::new(WarningCode::Environment, text));
+        }
+        let engine = &self.options.engine;
+        if engine.io_submit_mode == SubmitMode::Offload && engine.ioengine.is_synchronous() {
+            let text =
+                "io_submit_mode=offload: CPU times are those of the thread that submits, without those that carry out";
+            doubts.push(Warning::new(WarningCode::Environment, text));
+        }
+        doubts
     }
 
     fn start(&mut self, now: u64) {
@@ -108,7 +130,8 @@ impl<C: Clock> Worker<C> {
         }
         let Some(mut accesses) = self.accesses.take() else { return Ok(()) };
         let earlier = self.earlier.take();
-        if self.options.verify.verify_only {
+        // A job that reads checks what it reads anyway.
+        if self.options.verify.verify_only && self.options.access.rw.access.writes() {
             let mut read_back = ReadBack::new(accesses, u64::MAX, 0, false);
             return match earlier {
                 Some(state) => self.phase(&mut UpTo::new(read_back, state)),
@@ -150,6 +173,7 @@ impl<C: Clock> Worker<C> {
             && self.verifier.is_some();
         let first = self.writes_issued;
         self.unwritten.clear();
+        self.is_verified = false;
         let sequence = reads_back.then(|| accesses.clone());
         let check_numbers = verify.verify_write_sequence;
         let (backlog, batch) = (verify.verify_backlog, u64::from(verify.verify_backlog_batch));
@@ -171,9 +195,7 @@ impl<C: Clock> Worker<C> {
                 let Backlog { mut read_back, given, .. } = supply;
                 read_back.allow((self.writes_issued - first).saturating_sub(given));
                 return match result {
-                    Ok(()) | Err(Halt::TimeUp | Halt::Full) if !read_back.is_done() => {
-                        self.verify_pass(&mut read_back).and(result)
-                    }
+                    Ok(()) | Err(Halt::TimeUp | Halt::Full) => self.verify_pass(&mut read_back).and(result),
                     result => result,
                 };
             }
@@ -198,13 +220,22 @@ impl<C: Clock> Worker<C> {
         self.verify_pass(&mut ReadBack::new(sequence, writes, first, check_numbers))
     }
 
-    /// A pass that reads back is not bound by the job's time, nor by its least rates.
+    /// A pass that reads back is not bound by the job's time, nor by its rates.
     fn verify_pass(&mut self, read_back: &mut ReadBack) -> Result<(), Halt> {
+        if read_back.is_done() {
+            self.is_verified = true;
+            return Ok(());
+        }
+        let start = self.clock.now_ns();
         let deadline_ns = std::mem::replace(&mut self.deadline_ns, u64::MAX);
         let minimum = self.minimum.take();
         let result = self.phase(read_back);
         self.deadline_ns = deadline_ns;
         self.minimum = minimum.map(|minimum| self.minimum_from_here(minimum));
+        if let Some(pace) = &mut self.pace {
+            pace.pause(self.clock.now_ns().saturating_sub(start));
+        }
+        self.is_verified = result.is_ok();
         result
     }
 

@@ -15,18 +15,25 @@ impl<C: Clock> Worker<C> {
             if self.is_told_to_stop() {
                 return Err(Halt::Stopped);
             }
-            let start_ns = self.clock.now_ns();
-            let mut pushed = 0;
+            let mut start_ns = self.clock.now_ns();
+            let mut given = 0;
             let mut not_before = None;
             let mut quiesce = false;
-            if !self.again.is_empty() {
+            if !self.again.is_empty() && start_ns >= self.again_at_ns {
                 self.push_again(start_ns)?;
             }
             if !ended {
-                while pushed < self.batches.submit && self.may_push() {
+                while given < self.batches.submit && self.may_push() {
                     match self.admit(supply, Some(start_ns))? {
-                        Admitted::Pushed => pushed += 1,
-                        Admitted::Completed => {}
+                        Admitted::Pushed => given += 1,
+                        // It took its time: the next one begins now.
+                        Admitted::Completed => {
+                            given += 1;
+                            if self.is_told_to_stop() {
+                                return Err(Halt::Stopped);
+                            }
+                            start_ns = self.clock.now_ns();
+                        }
                         Admitted::NotBefore(ns) => {
                             not_before = Some(ns);
                             break;
@@ -56,16 +63,26 @@ impl<C: Clock> Worker<C> {
                 }
                 continue;
             }
+            if !self.again.is_empty() && self.queue.under_way() == 0 {
+                // The engine has nothing, and what is to go again waits for its time.
+                if ended || quiesce || !self.may_push() {
+                    self.wait_until(self.again_at_ns)?;
+                } else if let Some(ns) = not_before {
+                    self.wait_until(ns.min(self.again_at_ns))?;
+                }
+                continue;
+            }
             if ended || quiesce {
                 self.reap_some(self.batches.complete_min.max(1))?;
             } else if let Some(ns) = not_before {
                 let now = self.clock.now_ns();
                 self.tick(now)?;
-                self.reap(1, Patience::Nanoseconds(ns.saturating_sub(now)))?;
+                let until = if self.again.is_empty() { ns } else { ns.min(self.again_at_ns) };
+                self.reap(1, Patience::Nanoseconds(until.saturating_sub(now)))?;
             } else if !self.may_push() {
                 // Full: down to the low mark, as many at a time as the job says.
                 self.reap_some(self.batches.complete_min.max(1))?;
-                while self.under_way() > self.batches.low {
+                while self.under_way() > self.batches.low && self.queue.under_way() > 0 {
                     self.reap_some(self.batches.complete_min.max(1))?;
                 }
             } else if self.batches.complete_min == 0 {

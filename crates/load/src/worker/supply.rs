@@ -14,8 +14,9 @@ pub(crate) enum Next {
     Sync(u32),
     /// Nothing before so long after the pass's start, in nanoseconds.
     Wait(u64),
-    /// Nothing before all that is under way is complete.
-    Barrier,
+    /// Nothing before all that is under way is complete. What follows, until the next one with `false`, is aside from the job's
+    /// work, and its time does not count for rates.
+    Aside(bool),
     /// The sequence cannot go on: the file that it comes from has changed.
     Broken,
     /// The pass is complete.
@@ -130,7 +131,7 @@ impl Supply for Backlog<'_> {
             match self.read_back.next() {
                 Next::End => {
                     self.state = BacklogState::Writing;
-                    return Next::Barrier;
+                    return Next::Aside(false);
                 }
                 next => return next,
             }
@@ -141,7 +142,7 @@ impl Supply for Backlog<'_> {
             self.given += batch;
             self.read_back.allow(batch);
             self.state = BacklogState::Reading;
-            return Next::Barrier;
+            return Next::Aside(true);
         }
         match self.accesses.next() {
             Next::Access(access) => {

@@ -2,11 +2,13 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
+use core::cell::Cell;
 
+use super::{EAGAIN, SUBMIT_PAUSE_NS};
 use crate::clock::{Clock, VirtualClock};
 use crate::queue::{Completion, ErrorCode, IoKind, Patience, Queue, Request};
 use crate::record::{OpKind, Outcome, Status};
-use crate::runner::{Meters, Runner};
+use crate::runner::{Meters, Observer, Runner};
 use crate::target::{Contents, Fault, FaultKind, OpenAs, Ownership, Target};
 use crate::workload::{FileMode, Order, SyncPolicy, Verify, Workload};
 use proptest::prelude::*;
@@ -38,6 +40,10 @@ struct Medium<'c> {
     contents: Contents,
     syncs_with_others: u32,
     blocking_calls: u32,
+    /// It completes what it is given, inside of `push`.
+    inline: bool,
+    /// The next so many calls of `submit` take nothing.
+    refusals: u32,
 }
 
 impl<'c> Medium<'c> {
@@ -54,6 +60,8 @@ impl<'c> Medium<'c> {
             contents: Contents::default(),
             syncs_with_others: 0,
             blocking_calls: 0,
+            inline: false,
+            refusals: 0,
         }
     }
 
@@ -94,11 +102,20 @@ impl Queue for Medium<'_> {
     }
 
     fn push(&mut self, request: &Request) -> Result<Option<Completion>, ErrorCode> {
+        if self.inline {
+            let (at, completion) = self.carry_out(request);
+            self.clock.set_ns(at);
+            return Ok(Some(completion));
+        }
         self.pushed.push(*request);
         Ok(None)
     }
 
     fn submit(&mut self) -> Result<u32, ErrorCode> {
+        if let Some(left) = self.refusals.checked_sub(1) {
+            self.refusals = left;
+            return Ok(0);
+        }
         let pushed = core::mem::take(&mut self.pushed);
         for request in &pushed {
             let under_way = self.carry_out(request);
@@ -190,6 +207,23 @@ fn run(workload: &Workload, medium: &mut Medium<'_>) -> Outcome {
     Runner::new(clock, &mut buf, &mut meters).run(workload, medium, &mut ())
 }
 
+/// Stops as soon as it is asked so many times.
+struct StopAfter(Cell<u32>);
+
+impl Observer for StopAfter {
+    fn stop(&self) -> bool {
+        self.0.set(self.0.get().saturating_sub(1));
+        self.0.get() == 0
+    }
+}
+
+fn run_watched(workload: &Workload, medium: &mut Medium<'_>, asked: u32) -> Outcome {
+    let clock = medium.clock;
+    let mut buf = vec![0; 4 * BLOCK];
+    let mut meters = Meters::boxed();
+    Runner::new(clock, &mut buf, &mut meters).run(workload, medium, &mut StopAfter(Cell::new(asked)))
+}
+
 fn writes(count: u64, depth: u32) -> Workload {
     Workload {
         read_percent: 0,
@@ -267,6 +301,56 @@ fn time_ends_it() {
     let workload = Workload { time_ns: Some(3 * OP_NS), size_bytes: Some(1 << 30), ..writes(64, 4) };
     let outcome = run(&workload, &mut medium);
     assert_eq!((outcome.elapsed_ns, outcome.op(OpKind::Write).unwrap().count), (3 * OP_NS, 12));
+}
+
+/// Far more than ends by itself in a test's time.
+fn endless(depth: u32) -> Workload {
+    Workload { size_bytes: Some(1 << 40), ..writes(64, depth) }
+}
+
+#[test]
+fn time_ends_it_also_where_nothing_is_ever_under_way() {
+    let clock = VirtualClock::new();
+    let mut medium = Medium::new(&clock, 4, 64, &[]);
+    medium.inline = true;
+    let outcome = run(&Workload { time_ns: Some(8 * OP_NS), ..endless(4) }, &mut medium);
+    assert_eq!((outcome.status, outcome.op(OpKind::Write).unwrap().count), (Status::Done, 8));
+    let latency = outcome.op(OpKind::Write).unwrap().latency_ns;
+    assert_eq!((latency.min, latency.max), (OP_NS, OP_NS));
+}
+
+#[test]
+fn the_user_ends_it_also_where_nothing_is_ever_under_way() {
+    let clock = VirtualClock::new();
+    let mut medium = Medium::new(&clock, 4, 64, &[]);
+    medium.inline = true;
+    let outcome = run_watched(&endless(4), &mut medium, 20);
+    assert_eq!(outcome.status, Status::Interrupted);
+    assert!((1..=80).contains(&medium.issued), "{}", medium.issued);
+}
+
+#[test]
+fn a_queue_without_room_is_asked_again_until_it_has_some() {
+    let clock = VirtualClock::new();
+    let mut medium = Medium::new(&clock, 4, 64, &[]);
+    medium.refusals = 500;
+    let outcome = run(&writes(64, 4), &mut medium);
+    assert_eq!((outcome.status, outcome.op(OpKind::Write).unwrap().count), (Status::Done, 64));
+}
+
+#[test]
+fn a_queue_that_never_has_room_is_an_error_and_hears_the_user() {
+    let clock = VirtualClock::new();
+    let mut medium = Medium::new(&clock, 4, 64, &[]);
+    medium.refusals = u32::MAX;
+    let outcome = run(&writes(64, 4), &mut medium);
+    assert_eq!((outcome.status, outcome.faults[0].fault.code), (Status::Failed, Some(EAGAIN)));
+    let start_ns = clock.now_ns();
+    let mut medium = Medium::new(&clock, 4, 64, &[]);
+    medium.refusals = u32::MAX;
+    let outcome = run_watched(&writes(64, 4), &mut medium, 30);
+    assert_eq!(outcome.status, Status::Interrupted);
+    assert!(clock.now_ns() - start_ns < 100 * SUBMIT_PAUSE_NS);
 }
 
 proptest! {

@@ -10,9 +10,10 @@ use super::super::figures::{CLASS_ENDS, LEAST_DEPTH_PERCENT, LatencyClasses, par
 use super::super::{RenderOptions, clock};
 use super::{direction, put};
 
-/// Adds the lines of a job; one that did nothing has none.
+/// Adds the lines of a job; one that did nothing has none, but for its error.
 pub(super) fn write(text: &mut String, results: &Results, report: &JobReport, how: &RenderOptions) {
-    if report.directions.each().iter().all(|direction| direction.bytes == 0 && direction.count == 0) {
+    let did_nothing = report.directions.each().iter().all(|direction| direction.bytes == 0 && direction.count == 0);
+    if did_nothing && report.error == 0 {
         return;
     }
     put!(text, "{}: (groupid={}, jobs={}): ", report.name, report.group, report.members);

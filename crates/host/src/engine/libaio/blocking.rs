@@ -42,13 +42,23 @@ impl Blocking {
             Err(error) if error.raw_os_error() == Some(libc::EINTR) => true,
             Err(error) => {
                 // Waits for it in another way.
-                self.context.destroy();
+                if !self.context.destroy() {
+                    give_up(&error);
+                }
                 return Err(error);
             }
         } {}
         let result = self.context.events()[0].result;
         usize::try_from(result).map_err(|_| io::Error::from_raw_os_error(-(result as i32)))
     }
+}
+
+/// The kernel has the caller's memory and does not say when it is done with it. This has no reason that could pass, and
+/// going on would be to risk that memory; it is not known to happen.
+#[cold]
+fn give_up(error: &io::Error) -> ! {
+    let _ = io::Write::write_all(&mut io::stderr(), format!("libaio does not answer any more: {error}\n").as_bytes());
+    std::process::abort()
 }
 
 impl Engine for Blocking {

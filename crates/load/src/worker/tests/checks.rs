@@ -177,3 +177,63 @@ fn a_job_that_was_stopped_tells_how_far_it_came() {
         assert!(run("rw=write\nverify=crc32c", how, &Files::default(), always(1000)).result.state.is_none());
     }
 }
+
+#[test]
+fn a_job_whose_time_is_over_and_that_verified_everything_leaves_nothing_to_verify() {
+    for how in LOOPS {
+        for backlog in ["", "\nverify_backlog=4"] {
+            let options = format!("rw=write\nverify=crc32c\nruntime=10ms\nrate_iops=1000{backlog}");
+            let ran = run(&options, how, &Files::default(), always(1000));
+            assert_eq!((ran.error(), counts(&ran).0), (0, counts(&ran).1), "{how:?}");
+            assert!(ran.result.state.is_none(), "{how:?} {backlog}");
+        }
+    }
+}
+
+#[test]
+fn a_write_that_is_given_up_at_the_end_is_no_wrong_data() {
+    // From some write on the system takes no more writes, or only part of them, until the time is over.
+    for how in LOOPS {
+        for part in [false, true] {
+            let files = Files::default();
+            let script = move |request: &Request, number: u64| match request.kind {
+                IoKind::Write if request.offset >= 40 << 12 && part && request.bytes == 4096 => {
+                    (1000, Answer::Bytes(1000))
+                }
+                IoKind::Write if request.offset >= 40 << 12 => (1000, Answer::Error(11)),
+                _ => (1000 + number % 3, Answer::All),
+            };
+            let ran = run("rw=write\nverify=crc32c\nruntime=1s", how, &files, script);
+            assert_eq!((ran.error(), ran.result.wrong_count), (0, 0), "{how:?} {part}: {:?}", ran.failed());
+            assert_eq!(counts(&ran), (40, 40), "{how:?} {part}");
+            if part {
+                assert!(!ran.failed().is_empty());
+                assert!(ran.failed().iter().all(|(action, offset, _)| *action == "write" && *offset >= 40 << 12));
+            } else {
+                assert_eq!(ran.failed(), []);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_the_system_cannot_take_does_not_count_as_read_in_pieces() {
+    for how in LOOPS {
+        let files = Files::default();
+        assert_eq!(run("rw=write\nverify=crc32c\ndo_verify=0", how, &files, always(100)).error(), 0);
+        // Twenty times it has no room, then the block comes in pieces twice.
+        let mut times = std::collections::BTreeMap::<u64, u32>::new();
+        let script = move |request: &Request, _| {
+            let times = times.entry(request.offset).or_default();
+            *times += 1;
+            let answer = match *times {
+                1..=20 => Answer::Error(11),
+                21 | 22 => Answer::Bytes(1000),
+                _ => Answer::All,
+            };
+            (100, answer)
+        };
+        let ran = run("rw=read\nverify=crc32c", how, &files, script);
+        assert_eq!((ran.error(), counts(&ran)), (0, (0, 64)), "{how:?}: {:?}", ran.failed());
+    }
+}

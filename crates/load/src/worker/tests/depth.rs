@@ -106,6 +106,30 @@ fn a_range_sync_has_the_range_that_was_written() {
 }
 
 #[test]
+fn each_file_has_a_range_of_its_own() {
+    // Two files in turns: of each half is written between two syncs of it.
+    let job = "rw=write\nbs=4k\nsize=32k\nsync_file_range=write:3";
+    let ran = Machine::new(job, always(9)).files(2).inline().run();
+    let mut written = [const { Vec::new() }; 2];
+    let mut syncs = 0;
+    for (request, ..) in &ran.log.pushed {
+        let of_file: &mut Vec<u64> = &mut written[request.file as usize];
+        if is_sync(request) {
+            syncs += 1;
+            let (first, last) = (*of_file.iter().min().unwrap(), *of_file.iter().max().unwrap());
+            assert_eq!((request.offset, u64::from(request.bytes)), (first, last + 4096 - first));
+            of_file.clear();
+        } else {
+            of_file.push(request.offset);
+        }
+    }
+    assert_eq!(syncs, ran.count() / 3);
+    let files: std::collections::BTreeSet<u32> =
+        ran.log.pushed.iter().filter(|(request, ..)| is_sync(request)).map(|(request, ..)| request.file).collect();
+    assert_eq!(files.len(), 2);
+}
+
+#[test]
 fn thinking_is_no_work() {
     let job = "rw=read\nbs=4k\nsize=24k\nthinktime=1000\nthinktime_blocks=2";
     let ran = Machine::new(job, always(5000)).inline().run();

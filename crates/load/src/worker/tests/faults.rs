@@ -126,6 +126,9 @@ fn the_system_never_taking_one_is_an_error() {
         let machine = Machine::new(&format!("rw=write\nbs=4k\nsize=64k\niodepth={depth}"), script);
         let ran = if inline { machine.inline() } else { machine }.run();
         assert_eq!((ran.error(), ran.failed()), (EAGAIN, vec![("write", 0, EAGAIN)]));
+        // It is given time, and does not keep the processor busy meanwhile.
+        assert!((10_000_000_000..10_100_000_000).contains(&ran.result.end_ns), "{}", ran.result.end_ns);
+        assert!(ran.log.pushed.len() < 10_200, "{}", ran.log.pushed.len());
     }
 }
 
@@ -225,7 +228,7 @@ fn a_full_device_is_the_end_of_a_job_that_fills_it() {
         };
         let ran = run("fill_device=1");
         assert_eq!((ran.error(), ran.result.stopped), (0, false));
-        assert_eq!(ran.count(), 10);
+        assert_eq!((ran.count(), ran.failed(), ran.result.tally.failed_count), (10, Vec::new(), 0));
         assert_nothing_or_inline(&ran, inline);
         assert_eq!(run("").error(), ENOSPC);
         // Another error does not hide behind it.
@@ -256,4 +259,28 @@ fn only_what_was_written_to_a_full_device_is_verified() {
             assert_eq!(ran.result.tally.direction(Direction::Read).count, 10, "{job}");
         }
     }
+}
+
+#[test]
+fn others_are_seen_to_while_the_system_cannot_take_one() {
+    // One is refused for 50 ms; the others take 100 us each, and their latencies are not longer for it.
+    let script =
+        |request: &Request, _| (100_000, if request.offset == 0 { Answer::Error(EAGAIN) } else { Answer::All });
+    let ran = Machine::new("rw=read\nbs=4k\nsize=400m\niodepth=4\nruntime=50ms", script).run();
+    let read = ran.result.tally.direction(Direction::Read);
+    assert!(read.count > 1000, "{}", read.count);
+    assert!(read.completion.max_ns() <= 200_000, "{}", read.completion.max_ns());
+}
+
+#[test]
+fn a_low_mark_is_reached_also_where_one_is_to_go_again() {
+    let mut refused = 0;
+    let script = move |request: &Request, _| {
+        let again = request.offset == 8192 && refused < 3;
+        refused += u32::from(again);
+        (1000, if again { Answer::Error(EAGAIN) } else { Answer::All })
+    };
+    let job = "rw=read\nbs=4k\nsize=64k\niodepth=4\niodepth_low=1";
+    let ran = Machine::new(job, script).run();
+    assert_eq!((ran.error(), ran.count()), (0, 16));
 }

@@ -116,3 +116,69 @@ fn a_transfer_in_pieces_is_one_access() {
         assert_eq!(read.completion.max_ns(), if depth == 1 { 3000 } else { 2000 }, "{depth} {inline}");
     }
 }
+
+#[test]
+fn what_is_complete_when_it_is_pushed_has_its_own_latency() {
+    // All of them, and every other one between those that are queued.
+    for job in ["rw=trim", "rw=read", "rw=randtrim\niodepth_batch=1", "rw=read\niodepth_batch=3"] {
+        let machine = Machine::new(&format!("bs=4k\nsize=400k\niodepth=16\n{job}"), always(1000)).at_once(|_| true);
+        let ran = machine.run();
+        let direction = if job.contains("trim") { Direction::Trim } else { Direction::Read };
+        assert_eq!(exact(&ran.result.tally.direction(direction).completion), (100, 1000, 1000, 100_000), "{job}");
+        assert_eq!(ran.result.end_ns, 100_000);
+    }
+    let job = "rw=read\nbs=4k\nsize=64k\niodepth=16\niodepth_batch=16";
+    let script = |request: &flashmark_core::queue::Request, _| {
+        (if (request.offset >> 12).is_multiple_of(2) { 1000 } else { 50_000 }, Answer::All)
+    };
+    let ran = Machine::new(job, script).at_once(|request| (request.offset >> 12).is_multiple_of(2)).run();
+    // Those that are queued begin where their batch goes on; they are seen when the others are done.
+    let completion = &reads(&ran).total;
+    assert_eq!((completion.count(), completion.min_ns()), (16, 1000));
+    assert!(completion.max_ns() <= 58_000, "{}", completion.max_ns());
+    assert!(completion.sum_ns() <= 8 * 1000 + 8 * 58_000, "{}", completion.sum_ns());
+}
+
+#[test]
+fn making_data_is_no_part_of_a_latency() {
+    for data in ["refill_buffers=1", "verify=crc32c\ndo_verify=0"] {
+        for (depth, batch, inline) in [(1, 1, true), (1, 1, false), (8, 1, false), (8, 8, false)] {
+            let job = format!("rw=write\nbs=4k\nsize=64k\niodepth={depth}\niodepth_batch={batch}\n{data}");
+            let machine = Machine::new(&job, always(1000)).submits_in(10).fills_in(700);
+            let ran = if inline { machine.inline() } else { machine }.run();
+            let write = ran.result.tally.direction(Direction::Write);
+            if inline {
+                assert_eq!(exact(&write.completion), (16, 1000, 1000, 16_000), "{data}");
+                continue;
+            }
+            assert_eq!(exact(&write.submission), (16, 10, 10, 160), "{data} {depth} {batch}");
+            assert_eq!(write.total.min_ns(), 1010);
+            if depth == 1 {
+                assert_eq!(exact(&write.completion), (16, 1000, 1000, 16_000), "{data} {depth} {batch}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_rate_does_not_make_up_for_the_time_in_which_a_job_read_back() {
+    // Ten writes in 10 ms, and then ten reads of 2 ms each.
+    let script = |request: &flashmark_core::queue::Request, _| {
+        (if request.kind == IoKind::Read { 2_000_000 } else { 1000 }, Answer::All)
+    };
+    for (more, inline) in
+        [("verify_backlog=10", true), ("verify_backlog=10", false), ("loops=5", true), ("loops=5", false)]
+    {
+        let size = if more.starts_with("loops") { 40 } else { 200 };
+        let job = format!("rw=write\nbs=4k\nsize={size}k\nverify=crc32c\nrate_iops=1000\n{more}");
+        let machine = Machine::new(&job, script).storing(&Default::default());
+        let ran = if inline { machine.inline() } else { machine }.run();
+        assert_eq!(ran.error(), 0);
+        let writes: Vec<u64> =
+            ran.log.pushed.iter().filter(|(request, ..)| request.kind == IoKind::Write).map(|(_, ns, _)| *ns).collect();
+        assert_eq!(writes.len(), 50);
+        for pair in writes.windows(2) {
+            assert!(pair[1] - pair[0] >= 900_000, "{more} {inline}: {pair:?}");
+        }
+    }
+}

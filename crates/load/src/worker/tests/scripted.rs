@@ -93,6 +93,10 @@ struct Scripted {
     clock: SharedClock,
     script: Script,
     inline: bool,
+    /// Which operations it completes inside of `push` all the same.
+    at_once: Box<dyn FnMut(&Request) -> bool + Send>,
+    /// So long does whoever asks for a buffer use it.
+    fill_ns: u64,
     /// How many operations of those pushed a `submit` takes; nothing: it fails for good.
     takes: Box<dyn FnMut(u32) -> Option<u32> + Send>,
     submit_ns: u64,
@@ -149,6 +153,9 @@ impl Queue for Scripted {
 
     fn buffer(&mut self, slot: u32) -> &mut [u8] {
         assert!(!self.busy[slot as usize], "slot {slot} is under way");
+        if self.fill_ns > 0 {
+            self.clock.set_ns(self.clock.now_ns() + self.fill_ns);
+        }
         &mut self.buffers[slot as usize]
     }
 
@@ -165,7 +172,7 @@ impl Queue for Scripted {
             log.most = log.most.max(under_way + 1);
         }
         self.is_idle(false);
-        if !self.inline {
+        if !self.inline && !(self.at_once)(request) {
             self.busy[request.slot as usize] = true;
             self.pushed.push(*request);
             return Ok(None);
@@ -229,6 +236,7 @@ pub struct Machine {
     queue: Scripted,
     clock: SharedClock,
     one_by_one: bool,
+    file_count: usize,
     pub signals: Arc<Signals>,
 }
 
@@ -255,6 +263,8 @@ impl Machine {
             clock: clock.clone(),
             script: Box::new(script),
             inline: false,
+            at_once: Box::new(|_| false),
+            fill_ns: 0,
             takes: Box::new(Some),
             submit_ns: 0,
             reaps_left: None,
@@ -268,7 +278,7 @@ impl Machine {
             log: Arc::default(),
             idle: 0,
         };
-        Self { job, queue, clock, one_by_one: false, signals: Arc::default() }
+        Self { job, queue, clock, one_by_one: false, file_count: 1, signals: Arc::default() }
     }
 
     /// Another script, that may know what the machine has.
@@ -295,6 +305,18 @@ impl Machine {
         self
     }
 
+    /// Operations of which this is true are complete when they are pushed; the loop does not know that.
+    pub fn at_once(mut self, at_once: impl FnMut(&Request) -> bool + Send + 'static) -> Self {
+        self.queue.at_once = Box::new(at_once);
+        self
+    }
+
+    /// Making the data of each write takes so long.
+    pub fn fills_in(mut self, ns: u64) -> Self {
+        self.queue.fill_ns = ns;
+        self
+    }
+
     /// A `submit` takes so long.
     pub fn submits_in(mut self, ns: u64) -> Self {
         self.queue.submit_ns = ns;
@@ -313,6 +335,12 @@ impl Machine {
         self
     }
 
+    /// The job has so many files.
+    pub fn files(mut self, count: usize) -> Self {
+        self.file_count = count;
+        self
+    }
+
     /// The clock starts here.
     pub fn at_ns(self, ns: u64) -> Self {
         self.clock.set_ns(ns);
@@ -320,9 +348,9 @@ impl Machine {
     }
 
     pub fn run(self) -> Ran {
-        let Self { job, queue, clock, one_by_one, signals } = self;
+        let Self { job, queue, clock, one_by_one, file_count, signals } = self;
         let options = &job.options;
-        let parts = file_parts(&options.access, &options.files, &[0], 0, SEED).unwrap();
+        let parts = file_parts(&options.access, &options.files, &vec![0; file_count], 0, SEED).unwrap();
         let accesses = Accesses::new(&options.access, &options.files.file_service_type, &parts, SEED).unwrap();
         let verifies = options.verify.verify != VerifyKind::None;
         let verifier = verifies.then(|| Verifier::new(&options.verify, &options.buffers, SEED).unwrap());
@@ -330,6 +358,7 @@ impl Machine {
         let depth = options.engine.iodepth;
         let left = Arc::new(AtomicU32::new(0));
         let inline = queue.inline || one_by_one;
+        let started_ns = clock.now_ns();
         let work = Work {
             clock,
             inline,
@@ -344,16 +373,21 @@ impl Machine {
             batches: batches(&options.engine, depth, options.engine.iodepth_batch_complete_max > 0),
             cadence: cadence(&options.engine),
             limits: limits(options),
-            paths: vec!["file".into()],
+            paths: (0..file_count).map(|number| format!("file.{number}")).collect(),
             dropped: Vec::new(),
             thread_number: 1,
             signals,
             progress: Arc::new(Progress::default()),
             earlier: None,
+            dumps: Arc::default(),
             options: Arc::new(options.clone()),
             queue: Box::new(Counted { queue, left: Arc::clone(&left) }),
         };
-        let result = Worker::new(work).run();
+        let clock = work.clock.clone();
+        let worker = Worker::new(work);
+        // What is done before the threads begin together takes no time of the run.
+        clock.set_ns(started_ns);
+        let result = worker.run();
         let log = std::mem::take(&mut *log.lock().unwrap());
         Ran { result, log, left: left.load(Ordering::Relaxed) as usize }
     }

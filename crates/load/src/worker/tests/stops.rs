@@ -165,3 +165,67 @@ fn a_latency_over_the_limit_ends_a_job_with_its_place() {
         assert_eq!((ran.error(), ran.count()), (0, 1024));
     }
 }
+
+#[test]
+fn an_engine_that_completes_what_is_pushed_hears_a_stop_and_the_time() {
+    let job = "rw=randread\nbs=4k\nsize=64m\niodepth=64\niodepth_batch=64";
+    let mut machine = Machine::new(job, always(0)).at_once(|_| true);
+    let signals = Arc::clone(&machine.signals);
+    machine.script(move |_: &Request, number| {
+        if number == 1000 {
+            signals.stop.store(true, Ordering::Relaxed);
+        }
+        (1000, Answer::All)
+    });
+    let ran = machine.run();
+    assert!(ran.result.stopped);
+    assert_eq!(ran.count(), 1001);
+    let ran = Machine::new(&format!("{job}\nruntime=1ms"), always(1000)).at_once(|_| true).run();
+    assert_eq!((ran.error(), ran.count()), (0, 1000));
+}
+
+#[test]
+fn a_job_that_thinks_at_work_hears_a_stop_and_the_time() {
+    let job = "rw=read\nbs=4k\nsize=1m\nthinktime=100s\nthinktime_spin=100s";
+    for inline in [true, false] {
+        let mut machine = Machine::new(job, always(0));
+        let signals = Arc::clone(&machine.signals);
+        machine.script(move |_: &Request, _| {
+            signals.stop.store(true, Ordering::Relaxed);
+            (1000, Answer::All)
+        });
+        let ran = if inline { machine.inline() } else { machine }.run();
+        assert!(ran.result.stopped && ran.count() == 1);
+        assert!(ran.result.end_ns < MS, "{}", ran.result.end_ns);
+        let machine = Machine::new(&format!("{job}\nruntime=10ms"), always(MS));
+        let ran = if inline { machine.inline() } else { machine }.run();
+        assert_eq!((ran.count(), ran.error()), (1, 0));
+        assert!((10 * MS..11 * MS).contains(&ran.result.end_ns), "{}", ran.result.end_ns);
+    }
+}
+
+#[test]
+fn every_kind_of_access_has_to_keep_to_the_limit() {
+    let slow = |request: &Request, _: u64| (if request.offset == 20 << 10 { 5 * MS } else { MS }, Answer::All);
+    let pieces = |request: &Request, _: u64| (2 * MS, Answer::Bytes(request.bytes.min(2048)));
+    for inline in [true, false] {
+        let check = |job: &str, machine: Machine| {
+            let ran = if inline { machine.inline() } else { machine }.run();
+            assert_eq!(ran.error(), ETIME, "{job} {inline}: {:?}", ran.failed());
+            ran
+        };
+        let of = |job: &str| format!("bs=4k\nsize=40k\nmax_latency=3ms\n{job}");
+        let ran = check("trim", Machine::new(&of("rw=trim"), slow));
+        assert_eq!(ran.failed(), [("latency", 20 << 10, ETIME)]);
+        // Twice 2 ms.
+        let ran = check("pieces", Machine::new(&of("rw=read"), pieces));
+        assert_eq!(ran.failed(), [("latency", 0, ETIME)]);
+        // A read that checks what was written.
+        let reads = |request: &Request, _: u64| {
+            let is_slow = request.kind == flashmark_core::queue::IoKind::Read && request.offset == 20 << 10;
+            (if is_slow { 5 * MS } else { MS }, Answer::All)
+        };
+        let ran = check("verify", Machine::new(&of("rw=write\nverify=crc32c"), reads).storing(&Default::default()));
+        assert_eq!(ran.failed(), [("latency", 20 << 10, ETIME)]);
+    }
+}
