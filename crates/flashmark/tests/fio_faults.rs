@@ -166,7 +166,7 @@ fn errors_in_the_middle_of_a_queue_are_told_with_their_places() {
             );
         }
         // Going on, exactly the bad half fails.
-        let (record, json, _) = run("--continue_on_error=read", 0);
+        let (record, json, _) = run("--continue_on_error=read", 1);
         assert_eq!((record.outcome.fault_count, json["jobs"][0]["total_err"].as_u64()), (128, Some(128)), "{engine}");
         assert_eq!(json["jobs"][0]["read"]["total_ios"], 128, "{engine}");
         assert_eq!(json["jobs"][0]["first_error"], 5);
