@@ -180,7 +180,7 @@ impl EngineEntry {
             });
         }
         // An address space has room for what memory has not, and the run would end by the kernel's hand.
-        let all_bytes = setup.buffer_bytes as u64 * u64::from(setup.depth);
+        let all_bytes = (setup.buffer_bytes as u64).saturating_mul(u64::from(setup.depth));
         if memory_bytes().is_some_and(|memory| all_bytes > memory / 4 * 3) {
             return Err(EngineError::Memory { depth: setup.depth, buffer_bytes: setup.buffer_bytes });
         }

@@ -40,7 +40,7 @@ fn what_an_engine_does_not_have_is_refused_with_one_that_has_it() {
     }
     let error = refusal("tokio", setup(2, NONE));
     assert!(matches!(error, EngineError::Depth { depth: 2, most: 1, .. }), "{error}");
-    assert!(error.to_string().contains("use sync"), "{error}");
+    assert!(error.to_string().contains("threads"), "{error}");
     for (depth, buffer_align) in [(0, 512), (1, 0), (1, 513)] {
         let error = refusal("sync", QueueSetup { buffer_align, ..setup(depth, NONE) });
         assert!(matches!(error, EngineError::Setup { .. }), "{error}");
