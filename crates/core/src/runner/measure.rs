@@ -138,26 +138,9 @@ impl<C: Clock> Runner<'_, C> {
             };
             match moved {
                 Ok(bytes) if bytes == block || (workload.accept_short && tally.note_short(bytes, block)) => {
-                    if let Some(ns) = latency {
-                        if is_read {
-                            self.meters.read.record(ns);
-                        } else {
-                            self.meters.write.record(ns);
-                        }
-                        spent.min_ns = spent.min_ns.min(ns);
-                        spent.max_ns = spent.max_ns.max(ns);
-                        spent.sum_ns += ns;
-                    }
-                    spent.count += 1;
-                    spent.bytes += block as u64;
-                    if is_read {
-                        tally.read_bytes += block as u64;
-                        if check && bytes == block {
-                            tally.verified_bytes += job.pattern.checked_bytes(block);
-                        }
-                    } else {
-                        tally.write_bytes += block as u64;
-                        tally.unsynced = true;
+                    self.meters.moved(is_read, block as u64, latency, tally, spent);
+                    if is_read && check && bytes == block {
+                        tally.verified_bytes += job.pattern.checked_bytes(block);
                     }
                     observer.moved(block as u64);
                 }

@@ -57,6 +57,36 @@ impl Meters {
         }
     }
 
+    /// Counts an operation that moved a block; without a latency if the clock stepped back inside it.
+    #[inline]
+    pub(super) fn moved(
+        &mut self,
+        is_read: bool,
+        block_bytes: u64,
+        latency: Option<u64>,
+        tally: &mut Tally,
+        spent: &mut Repeat,
+    ) {
+        if let Some(ns) = latency {
+            if is_read {
+                self.read.record(ns);
+            } else {
+                self.write.record(ns);
+            }
+            spent.min_ns = spent.min_ns.min(ns);
+            spent.max_ns = spent.max_ns.max(ns);
+            spent.sum_ns = spent.sum_ns.saturating_add(ns);
+        }
+        spent.count += 1;
+        spent.bytes += block_bytes;
+        if is_read {
+            tally.read_bytes += block_bytes;
+        } else {
+            tally.write_bytes += block_bytes;
+            tally.unsynced = true;
+        }
+    }
+
     /// Records an opening or closing if it is wanted, and gives its time, unless the clock stepped back inside it.
     pub(super) fn time(&mut self, op: OpKind, wanted: bool, start: u64, end: u64, tally: &mut Tally) -> Option<u64> {
         let ns = end.checked_sub(start);

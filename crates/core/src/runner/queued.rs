@@ -311,26 +311,11 @@ impl<C: Clock> Runner<'_, C> {
         let op = if is_read { OpKind::Read } else { OpKind::Write };
         match moved {
             Ok(bytes) if bytes == block || (workload.accept_short && tally.note_short(bytes, block)) => {
-                match now_ns.checked_sub(start_ns) {
-                    Some(ns) => {
-                        let meter = if is_read { &mut self.meters.read } else { &mut self.meters.write };
-                        meter.record(ns);
-                        spent.min_ns = spent.min_ns.min(ns);
-                        spent.max_ns = spent.max_ns.max(ns);
-                        spent.sum_ns = spent.sum_ns.saturating_add(ns);
-                    }
-                    None => tally.clock_steps += 1,
-                }
-                spent.count += 1;
-                spent.bytes += block as u64;
-                if is_read {
-                    tally.read_bytes += block as u64;
-                    if check && bytes == block {
-                        tally.verified_bytes += job.pattern.checked_bytes(block);
-                    }
-                } else {
-                    tally.write_bytes += block as u64;
-                    tally.unsynced = true;
+                let latency = now_ns.checked_sub(start_ns);
+                tally.clock_steps += u64::from(latency.is_none());
+                self.meters.moved(is_read, block as u64, latency, tally, spent);
+                if check && bytes == block {
+                    tally.verified_bytes += job.pattern.checked_bytes(block);
                 }
                 observer.moved(block as u64);
             }
