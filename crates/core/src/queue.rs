@@ -109,6 +109,31 @@ pub enum Patience {
     Nanoseconds(u64),
 }
 
+/// What became of several operations that were pushed together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pushed {
+    /// How many were taken, from the first on, and are to be submitted.
+    pub taken: usize,
+    /// Of the one behind them, if there is one: that it is complete already, or why it was not taken. What comes after it was
+    /// not looked at.
+    pub then: Option<Result<Completion, ErrorCode>>,
+}
+
+impl Pushed {
+    /// Of what `push` makes of the requests, one after the other, as [`Queue::push_all`] is to do it.
+    #[inline]
+    pub fn each(requests: &[Request], mut push: impl FnMut(&Request) -> Result<Option<Completion>, ErrorCode>) -> Self {
+        for (taken, request) in requests.iter().enumerate() {
+            match push(request) {
+                Ok(None) => {}
+                Ok(Some(completion)) => return Self { taken, then: Some(Ok(completion)) },
+                Err(code) => return Self { taken, then: Some(Err(code)) },
+            }
+        }
+        Self { taken: requests.len(), then: None }
+    }
+}
+
 /// One thread's queue of operations on open files.
 pub trait Queue {
     /// How many operations can be under way; at least 1.
@@ -127,6 +152,12 @@ pub trait Queue {
     /// bytes than a buffer has; `EOPNOTSUPP`: a kind of operation that the engine does not know). What happens to
     /// the operation is in its [`Completion`].
     fn push(&mut self, request: &Request) -> Result<Option<Completion>, ErrorCode>;
+
+    /// Takes several operations, as [`Queue::push`] does one after the other, up to the first one that is complete at once or
+    /// that is not taken: one call for a whole batch, of which an engine can make its own.
+    fn push_all(&mut self, requests: &[Request]) -> Pushed {
+        Pushed::each(requests, |request| self.push(request))
+    }
 
     /// Hands everything pushed to the kernel, as far as it takes it now. What it did not take (`EAGAIN`) stays pushed and goes
     /// with the next `submit`. Gives how many it took.

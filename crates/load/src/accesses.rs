@@ -49,7 +49,7 @@ use file::File;
 pub use flashmark_fio::output::Direction;
 use offsets::{Draws, Random};
 pub use part::{FilePart, PartError, file_parts};
-use plan::{Coverage, Directions, Plan};
+use plan::{Coverage, Directions, Plain, Plan};
 use seeds::{Question, Seeds};
 use service::Service;
 use sizes::Sizes;
@@ -149,26 +149,64 @@ impl Accesses {
         self.any_access()
     }
 
-    /// An access of a job of the most common shape, see [`Plan::plain`].
-    #[inline]
-    fn plain_access(&mut self) -> Option<Access> {
-        let plain = self.plan.plain?;
-        let file = self.files.first_mut()?;
-        if self.round_left == 0 {
-            return None;
-        }
-        let offset = match &mut file.random {
-            Random::Once { order, align } => order.next_number()? * *align,
-            Random::Uniform { blocks } => {
-                below(&mut self.draws.offsets, blocks[plain.direction as usize]) * plain.align
-            }
-            Random::None => file.next_plain(plain.direction as usize, plain.bytes)?,
-            _ => return None,
+    /// Hands out up to `most` accesses that are next, as far as they come without further questions (see [`Plan::plain`]);
+    /// there may be more.
+    ///
+    /// Each is handed over in registers: in memory, it would be written in pieces and read as a whole, which processors wait for.
+    #[inline(always)]
+    pub fn draw(&mut self, most: u32, mut each: impl FnMut(Access)) {
+        let (Some(plain), Some(file)) = (self.plan.plain, self.files.first_mut()) else { return };
+        let Plain { direction, bytes, align } = plain;
+        // The last one may go beyond what is left.
+        let left = match most {
+            1 => u64::from(self.round_left > 0),
+            _ => self.round_left.div_ceil(u64::from(bytes.max(1))),
         };
-        self.accesses_left -= 1;
-        self.round_issued += u64::from(plain.bytes);
-        self.round_left = self.round_left.saturating_sub(u64::from(plain.bytes));
-        Some(Access { direction: plain.direction, file: 0, offset: file.start + offset, bytes: plain.bytes })
+        let most = left.min(self.accesses_left).min(most.into());
+        let start = file.start;
+        let mut give = |offset: u64| each(Access { direction, file: 0, offset: start + offset, bytes });
+        let mut drawn = 0;
+        match &mut file.random {
+            Random::Uniform { blocks } => {
+                let blocks = blocks[direction as usize];
+                // A generator of its own stays in registers.
+                let mut numbers = self.draws.offsets.clone();
+                while drawn < most {
+                    give(below(&mut numbers, blocks) * align);
+                    drawn += 1;
+                }
+                self.draws.offsets = numbers;
+            }
+            Random::Once { order, align } => {
+                while drawn < most
+                    && let Some(number) = order.next_number()
+                {
+                    give(number * *align);
+                    drawn += 1;
+                }
+            }
+            Random::None => {
+                while drawn < most
+                    && let Some(offset) = file.next_plain(direction as usize, bytes)
+                {
+                    give(offset);
+                    drawn += 1;
+                }
+            }
+            _ => return,
+        }
+        self.accesses_left -= drawn;
+        let drawn_bytes = drawn * u64::from(bytes);
+        self.round_issued += drawn_bytes;
+        self.round_left = self.round_left.saturating_sub(drawn_bytes);
+    }
+
+    /// An access of a job of the most common shape, see [`Plan::plain`].
+    #[inline(always)]
+    fn plain_access(&mut self) -> Option<Access> {
+        let mut access = None;
+        self.draw(1, |drawn| access = Some(drawn));
+        access
     }
 
     #[inline(never)]

@@ -119,21 +119,22 @@ impl Tally {
         }
     }
 
+    /// Counts so many accesses of `bytes` bytes each that took equally long.
     #[inline]
-    pub(crate) fn complete(&mut self, direction: Direction, bytes: u64, latencies: Latencies) {
+    pub(crate) fn complete(&mut self, direction: Direction, bytes: u64, count: u64, latencies: Latencies) {
         let tally = &mut self.directions[direction as usize];
-        tally.bytes += bytes;
-        tally.count += 1;
-        tally.window_bytes += bytes;
-        tally.window_count += 1;
+        tally.bytes += bytes * count;
+        tally.count += count;
+        tally.window_bytes += bytes * count;
+        tally.window_count += count;
         tally.active = true;
-        tally.completion.record(latencies.completion);
+        tally.completion.record_many(latencies.completion, count);
         if let Some(submission) = latencies.submission {
-            tally.submission.record(submission);
-            tally.total.record(submission + latencies.completion);
+            tally.submission.record_many(submission, count);
+            tally.total.record_many(submission + latencies.completion, count);
         }
         if let Some(ns) = latencies.from_intended {
-            tally.from_intended.record(ns);
+            tally.from_intended.record_many(ns, count);
         }
     }
 
@@ -196,9 +197,21 @@ impl Tally {
         }
     }
 
+    /// Counts the depths that so many accesses met which were issued one after the other, up to `under_way`, the last one
+    /// included.
     #[inline]
-    pub(crate) fn depth(&mut self, under_way: u32) {
-        self.depth_levels[depth_class(under_way)] += 1;
+    pub(crate) fn depths(&mut self, under_way: u32, together: u32) {
+        let mut last = under_way;
+        let mut left = together;
+        while left > 0 {
+            let class = depth_class(last);
+            // The least depth of the class; of the first one, 0.
+            let least = if class == 0 { 0 } else { 1 << class };
+            let here = left.min(last.saturating_sub(least) + 1);
+            self.depth_levels[class] += u64::from(here);
+            left -= here;
+            last = last.saturating_sub(here);
+        }
     }
 
     #[inline]
@@ -248,13 +261,26 @@ mod tests {
     }
 
     #[test]
+    fn depths_of_a_batch_are_those_of_its_accesses() {
+        for (before, together) in [(0, 1), (0, 40), (3, 1), (3, 13), (16, 16), (60, 200), (100, 3)] {
+            let mut tally = Tally::new(500, 500);
+            tally.depths(before + together, together);
+            let mut each = [0; 7];
+            for depth in before + 1..=before + together {
+                each[depth_class(depth)] += 1;
+            }
+            assert_eq!(tally.depth_levels, each, "{together} on top of {before}");
+        }
+    }
+
+    #[test]
     fn samples_are_of_their_windows() {
         let mut tally = Tally::new(500, 1000);
         tally.start_windows(0);
         let latencies = Latencies { submission: None, completion: 10, from_intended: None };
         for half in 1..=4_u64 {
             for _ in 0..half * 100 {
-                tally.complete(Direction::Read, 4096, latencies);
+                tally.complete(Direction::Read, 4096, 1, latencies);
             }
             assert!(tally.next_sample_ns() <= half * 500_000_000);
             tally.sample(half * 500_000_000);
@@ -270,9 +296,9 @@ mod tests {
     #[test]
     fn a_phase_counts_for_what_it_did() {
         let mut tally = Tally::new(500, 500);
-        tally.complete(Direction::Write, 1, Latencies { submission: Some(1), completion: 2, from_intended: None });
+        tally.complete(Direction::Write, 1, 1, Latencies { submission: Some(1), completion: 2, from_intended: None });
         tally.end_phase(70);
-        tally.complete(Direction::Read, 1, Latencies { submission: None, completion: 2, from_intended: Some(9) });
+        tally.complete(Direction::Read, 1, 1, Latencies { submission: None, completion: 2, from_intended: Some(9) });
         tally.end_phase(5);
         assert_eq!(tally.direction(Direction::Write).runtime_ns, 70);
         assert_eq!(tally.direction(Direction::Read).runtime_ns, 5);

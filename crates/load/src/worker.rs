@@ -7,6 +7,7 @@
 
 mod admit;
 mod complete;
+mod flight;
 mod inline;
 mod passes;
 mod queued;
@@ -15,6 +16,7 @@ mod supply;
 #[cfg(test)]
 mod tests;
 mod timely;
+mod together;
 
 use std::collections::{HashSet, VecDeque};
 use std::fs::File;
@@ -22,11 +24,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use flashmark_core::clock::Clock;
-use flashmark_core::queue::{Completion, IoKind, Queue, RangeSync};
+use flashmark_core::queue::{Completion, IoKind, Queue, RangeSync, Request};
 use flashmark_core::record::Warning;
 use flashmark_fio::options::{ContinueOn, Options, VerifyKind};
 
-use crate::accesses::{Access, Accesses, Direction};
+use crate::accesses::{Access, Accesses};
 use crate::contents::Contents;
 use crate::files::Dumps;
 use crate::flow::Share;
@@ -36,6 +38,7 @@ use crate::series::Series;
 use crate::tally::{FailedAccess, Tally};
 use crate::verify::{Completion as WriteDone, Verifier, VerifyState};
 
+use flight::{Flights, InFlight, Odd, Role};
 pub(crate) use signals::{Progress, Signals};
 pub(crate) use supply::{Next, Supply};
 use timely::MinimumRate;
@@ -63,40 +66,6 @@ fn graver(first: Result<(), Halt>, second: Result<(), Halt>) -> Result<(), Halt>
         Err(Halt::Failed { .. }) => 4,
     };
     if rank(&second) > rank(&first) { second } else { first }
-}
-
-/// An access under way.
-#[derive(Clone, Copy, Debug)]
-struct InFlight {
-    access: Access,
-    /// What it is, for its completion.
-    role: Role,
-    start_ns: u64,
-    issued_ns: u64,
-    intended_ns: Option<u64>,
-    /// How many bytes of it earlier, shorter transfers moved.
-    moved: u32,
-    /// How often the system asked to try again.
-    retries: u32,
-    /// How often it was read anew because it came in pieces.
-    rereads: u32,
-}
-
-impl InFlight {
-    /// Whether it goes to the engine for the first time.
-    const fn is_first(&self) -> bool {
-        self.moved == 0 && self.retries == 0 && self.rereads == 0
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Role {
-    /// Counts in its direction.
-    Plain,
-    /// A read that is checked against the write of this number, or against any.
-    Check(Option<u64>),
-    /// A sync.
-    Sync(IoKind),
 }
 
 /// When written files are synced.
@@ -189,19 +158,25 @@ pub(crate) struct Worker<C> {
     trace: Option<Box<dyn Supply + Send>>,
     recorder: Option<Recorder>,
 
-    slots: Vec<InFlight>,
+    flights: Flights,
     free: Vec<u32>,
     done: Vec<Completion>,
     /// What is to be issued before anything else: the rest of short transfers, accesses to be tried again.
     again: VecDeque<u32>,
     /// What was pushed since the last submission.
     batch: Vec<u32>,
+    /// What is pushed together.
+    requests: Vec<Request>,
     /// What has to wait.
     held: Option<Next>,
     /// Whether anything goes before the next access.
     has_urgent: bool,
     /// Whether accesses have more to them than being issued: a rate, pauses, syncs, an order.
     is_special: bool,
+    /// Whether they are drawn and pushed a batch at a time: there is nothing to be done between two of them.
+    is_pushed_together: bool,
+    /// Whether nothing is done with a plain access that is complete but to count it.
+    is_only_counted: bool,
     /// A sync that is due: what it is, of which file, and of which range.
     sync_due: Option<(IoKind, u32, u64, u32)>,
     think_due: bool,
@@ -287,16 +262,6 @@ impl<C: Clock> Worker<C> {
     pub(crate) fn new(work: Work<C>) -> Self {
         let slots = work.queue.depth().max(1);
         let options = &work.options;
-        let idle = InFlight {
-            access: Access { direction: Direction::Write, file: 0, offset: 0, bytes: 0 },
-            role: Role::Plain,
-            start_ns: 0,
-            issued_ns: 0,
-            intended_ns: None,
-            moved: 0,
-            retries: 0,
-            rereads: 0,
-        };
         let verify = &options.verify;
         let keeps_recent =
             verify.verify != VerifyKind::None && verify.verify_state_save && options.access.rw.access.writes();
@@ -313,26 +278,34 @@ impl<C: Clock> Worker<C> {
         let check_reads = options.verify.verify != VerifyKind::None
             && options.access.rw.access.reads()
             && !options.access.rw.access.writes();
+        let is_special = work.pace.is_some()
+            || work.flow.is_some()
+            || work.cadence.fsync > 0
+            || work.cadence.fdatasync > 0
+            || work.cadence.range.is_some()
+            || options.engine.serialize_overlap
+            || pace.thinktime_us > 0;
+        let makes_data = work.contents.is_costly() || work.verifier.is_some();
         let mut worker = Self {
             tally: Tally::new(options.log.bwavgtime_ms, options.log.iopsavgtime_ms),
-            slots: vec![idle; slots as usize],
+            flights: Flights::new(slots),
             free: (0..slots).rev().collect(),
             done: Vec::with_capacity(work.batches.complete_max.clamp(1, slots) as usize),
             again: VecDeque::with_capacity(slots as usize),
             batch: Vec::with_capacity(slots as usize),
+            requests: Vec::with_capacity(slots as usize),
             held: None,
             has_urgent: false,
-            is_special: work.pace.is_some()
-                || work.flow.is_some()
-                || work.cadence.fsync > 0
-                || work.cadence.fdatasync > 0
-                || work.cadence.range.is_some()
-                || options.engine.serialize_overlap
-                || pace.thinktime_us > 0,
+            is_special,
+            is_pushed_together: !is_special && !makes_data && work.recorder.is_none() && !work.inline,
+            is_only_counted: work.series.is_none()
+                && work.limits.max_latency_ns.is_none()
+                && !check_reads
+                && !keeps_recent,
             sync_due: None,
             think_due: false,
             ranges: vec![None; if work.cadence.range.is_some() { work.paths.len() } else { 0 }],
-            makes_data: work.contents.is_costly() || work.verifier.is_some(),
+            makes_data,
             left_over: 0,
             again_at_ns: 0,
             aside_ns: 0,
@@ -384,7 +357,7 @@ impl<C: Clock> Worker<C> {
 
     /// Fills the buffers, which may take seconds: before all threads begin together, and not longer than until a stop.
     fn prime(&mut self) {
-        for slot in 0..self.slots.len() as u32 {
+        for slot in 0..self.flights.slots() as u32 {
             if self.is_told_to_stop() {
                 return;
             }
@@ -394,7 +367,7 @@ impl<C: Clock> Worker<C> {
 
     /// How many accesses are under way, in the engine or waiting to be issued again.
     fn under_way(&self) -> u32 {
-        (self.slots.len() - self.free.len()) as u32
+        (self.flights.slots() - self.free.len()) as u32
     }
 
     #[inline]

@@ -8,6 +8,7 @@
 #![allow(unsafe_code, reason = "buffers are handed to the kernel")]
 
 mod blocking;
+mod enter;
 mod prepare;
 mod refusal;
 mod ring;
@@ -15,7 +16,8 @@ mod ring;
 use std::fs::File;
 use std::io;
 
-use flashmark_core::queue::{Completion, ErrorCode, Patience, Queue, Request};
+use flashmark_core::queue::{Completion, ErrorCode, Patience, Pushed, Queue, Request};
+use io_uring::squeue::Flags;
 use io_uring::{Probe, opcode};
 
 use self::blocking::Alone;
@@ -83,6 +85,51 @@ impl Uring {
         Ok(Self { ring, slots, prepare, files: setup.files, force_async, until_forced: force_async })
     }
 
+    /// Takes a request. In both its callers it is the work of a loop.
+    #[inline(always)]
+    fn take(&mut self, request: &Request) -> Result<Option<Completion>, ErrorCode> {
+        self.slots.check(request, self.files.len())?;
+        let flags = if self.force_async == 0 { Flags::empty() } else { self.async_flags() };
+        let file = &self.files[request.file as usize];
+        let Some(entry) = self.prepare.transfer(request, file, &self.slots, flags) else {
+            return self.take_other(request, flags);
+        };
+        // SAFETY: the entry names the buffer and the vector of this slot, which is under way from here to its completion, or
+        // until both ring and memory are dropped.
+        if !unsafe { self.ring.push(&entry) } {
+            return Err(errno::BUSY);
+        }
+        self.slots.occupy(request.slot);
+        Ok(None)
+    }
+
+    /// A sync or a trim.
+    #[cold]
+    fn take_other(&mut self, request: &Request, flags: Flags) -> Result<Option<Completion>, ErrorCode> {
+        let file = &self.files[request.file as usize];
+        let Some(entry) = self.prepare.other(request, file) else {
+            let result = calls::run(request, file).map(|()| 0).map_err(|error| errno::code_of(&error));
+            return Ok(Some(Completion { slot: request.slot, result }));
+        };
+        // SAFETY: no memory is named.
+        if !unsafe { self.ring.push(&entry.flags(flags)) } {
+            return Err(errno::BUSY);
+        }
+        self.slots.occupy(request.slot);
+        Ok(None)
+    }
+
+    /// Each so many operations go to the kernel's workers.
+    #[cold]
+    fn async_flags(&mut self) -> Flags {
+        self.until_forced -= 1;
+        if self.until_forced > 0 {
+            return Flags::empty();
+        }
+        self.until_forced = self.force_async;
+        Flags::ASYNC
+    }
+
     /// Takes what is complete, as far as there is room.
     #[inline]
     fn collect(&mut self, done: &mut Vec<Completion>) {
@@ -125,31 +172,12 @@ impl Queue for Uring {
         self.slots.buffer(slot)
     }
 
-    #[inline]
     fn push(&mut self, request: &Request) -> Result<Option<Completion>, ErrorCode> {
-        self.slots.check(request, self.files.len())?;
-        let file = &self.files[request.file as usize];
-        let Some(mut entry) = self.prepare.entry(request, file, &self.slots) else {
-            let result = calls::run(request, file).map(|()| 0).map_err(|error| errno::code_of(&error));
-            return Ok(Some(Completion { slot: request.slot, result }));
-        };
-        if self.force_async != 0 {
-            self.until_forced -= 1;
-            if self.until_forced == 0 {
-                self.until_forced = self.force_async;
-                entry = entry.flags(io_uring::squeue::Flags::ASYNC);
-            }
-        }
-        self.slots.occupy(request.slot);
-        // SAFETY: the entry names the buffer and the vector of this slot, which is under way from here to its completion, or
-        // until both ring and memory are dropped.
-        if unsafe { self.ring.push(entry) } {
-            Ok(None)
-        } else {
-            // SAFETY: the kernel did not get it.
-            unsafe { self.slots.release(request.slot) }
-            Err(errno::BUSY)
-        }
+        self.take(request)
+    }
+
+    fn push_all(&mut self, requests: &[Request]) -> Pushed {
+        Pushed::each(requests, |request| self.take(request))
     }
 
     #[inline]

@@ -1,10 +1,10 @@
 //! The next access: whether it may be issued now, and issuing it.
 
 use flashmark_core::clock::Clock;
-use flashmark_core::queue::{ErrorCode, IoKind, Request};
+use flashmark_core::queue::{ErrorCode, IoKind};
 
 use super::supply::Next;
-use super::{Halt, InFlight, Role, Supply, Worker, libc_numbers};
+use super::{Halt, InFlight, Odd, Role, Supply, Worker, libc_numbers};
 use crate::accesses::{Access, Direction};
 use crate::verify::Stamp;
 
@@ -150,12 +150,12 @@ impl<C: Clock> Worker<C> {
 
     fn overlaps(&self, access: &Access) -> bool {
         let end = access.offset + u64::from(access.bytes);
-        let mut is_free = vec![false; self.slots.len()];
+        let mut is_free = vec![false; self.flights.slots()];
         for slot in &self.free {
             is_free[*slot as usize] = true;
         }
-        self.slots.iter().zip(is_free).filter(|(_, is_free)| !is_free).any(|(flight, _)| {
-            let other = &flight.access;
+        (0..).zip(is_free).filter(|(_, is_free)| !is_free).any(|(slot, _)| {
+            let other = self.flights.access(slot);
             other.file == access.file && other.offset < end && access.offset < other.offset + u64::from(other.bytes)
         })
     }
@@ -246,16 +246,8 @@ impl<C: Clock> Worker<C> {
         let Some(slot) = self.free.pop() else { return Ok(Admitted::Quiesce) };
         let access = Access { direction: Direction::Write, file, offset, bytes };
         let start_ns = batch_ns.unwrap_or_else(|| self.clock.now_ns());
-        self.slots[slot as usize] = InFlight {
-            access,
-            role: Role::Sync(kind),
-            start_ns,
-            issued_ns: start_ns,
-            intended_ns: None,
-            moved: 0,
-            retries: 0,
-            rereads: 0,
-        };
+        let odd = Odd { role: Role::Sync(kind), ..Odd::NOTHING };
+        self.flights.begin_odd(slot, access, start_ns, odd);
         self.push(slot, batch_ns)
     }
 
@@ -276,18 +268,18 @@ impl<C: Clock> Worker<C> {
                 start_ns = self.clock.now_ns();
             }
         }
-        self.tally.depth(self.under_way());
-        self.slots[slot as usize] =
-            InFlight { access, role, start_ns, issued_ns: start_ns, intended_ns, moved: 0, retries: 0, rereads: 0 };
+        self.tally.depths(self.under_way(), 1);
+        let odd = Odd { role, intended_ns, ..Odd::NOTHING };
+        self.flights.begin_odd(slot, access, start_ns, odd);
         self.push(slot, batch_ns)
     }
 
     #[inline]
-    fn fill(&mut self, slot: u32, access: &Access) {
+    pub(super) fn fill(&mut self, slot: u32, access: &Access) {
         let number = self.writes_issued;
         self.writes_issued += 1;
         // What the slot was last used for.
-        let overwritten = self.slots[slot as usize].access.direction == Direction::Read;
+        let overwritten = self.flights.access(slot).direction == Direction::Read;
         let buffer = self.queue.buffer(slot);
         if overwritten {
             // All of it: a later, longer write from this slot must not hold what was read.
@@ -306,32 +298,17 @@ impl<C: Clock> Worker<C> {
     /// Gives a slot to the engine.
     #[inline]
     pub(super) fn push(&mut self, slot: u32, batch_ns: Option<u64>) -> Result<Admitted, Halt> {
-        let flight = &mut self.slots[slot as usize];
-        let access = flight.access;
-        let kind = match flight.role {
-            Role::Sync(kind) => kind,
-            Role::Plain | Role::Check(_) => match access.direction {
-                Direction::Read => IoKind::Read,
-                Direction::Write => IoKind::Write,
-                Direction::Trim => IoKind::Trim,
-            },
-        };
-        let request = Request {
-            slot,
-            kind,
-            file: access.file,
-            offset: access.offset + u64::from(flight.moved),
-            bytes: access.bytes - flight.moved,
-        };
-        if batch_ns.is_none() && flight.is_first() {
+        if batch_ns.is_none() && self.flights.is_first(slot) {
             let now = self.clock.now_ns();
-            flight.start_ns = now;
-            flight.issued_ns = now;
+            self.flights.set_start(slot, now);
+            self.flights.set_issued(slot, now);
         }
+        let request = self.flights.request(slot);
         if let Some(recorder) = &mut self.recorder
-            && flight.is_first()
+            && self.flights.is_first(slot)
         {
-            recorder.issued(kind, access.file, access.offset, access.bytes, flight.start_ns);
+            let InFlight { access, start_ns, .. } = self.flights.get(slot);
+            recorder.issued(request.kind, access.file, access.offset, access.bytes, start_ns);
         }
         match self.queue.push(&request) {
             Ok(None) => {
@@ -350,11 +327,10 @@ impl<C: Clock> Worker<C> {
 
     /// The engine does not take it at all.
     #[cold]
-    fn refused(&mut self, slot: u32, code: ErrorCode) -> Result<Admitted, Halt> {
-        let access = self.slots[slot as usize].access;
-        let action = self.slots[slot as usize].action();
+    pub(super) fn refused(&mut self, slot: u32, code: ErrorCode) -> Result<Admitted, Halt> {
+        let flight = self.flights.get(slot);
         self.free.push(slot);
-        self.fail(action, &access, code.number(), system_text(code))?;
+        self.fail(flight.action(), &flight.access, code.number(), system_text(code))?;
         Ok(Admitted::Completed)
     }
 
@@ -364,14 +340,26 @@ impl<C: Clock> Worker<C> {
             // The data of those behind it was made since one was pushed.
             let start_ns = self.clock.now_ns();
             for slot in self.batch.get(self.left_over..).unwrap_or_default() {
-                let flight = &mut self.slots[*slot as usize];
-                if flight.is_first() {
-                    flight.start_ns = start_ns;
-                }
+                self.flights.set_start(*slot, start_ns);
             }
         }
+        let taken = self.submit()?;
+        let issued_ns = self.clock.now_ns();
+        // Taken in the order in which they were pushed. What goes again was submitted before.
+        for slot in self.batch.drain(..taken.min(self.batch.len())) {
+            if !self.inline {
+                self.flights.set_issued(slot, issued_ns);
+            }
+        }
+        self.left_over = self.batch.len();
+        Ok(())
+    }
+
+    /// Has the kernel take what is pushed, at least one of it. Gives how many it took.
+    #[inline]
+    pub(super) fn submit(&mut self) -> Result<usize, Halt> {
         let mut tries = 0_u32;
-        let taken = loop {
+        loop {
             match self.queue.submit() {
                 Ok(0) if self.queue.under_way() == 0 => {
                     // The kernel has no room for even one, and nothing is under way whose end would make some.
@@ -387,24 +375,14 @@ impl<C: Clock> Worker<C> {
                 }
                 Ok(taken) => {
                     self.tally.submitted(taken);
-                    break taken as usize;
+                    return Ok(taken as usize);
                 }
                 Err(code) => {
                     self.is_lost = true;
                     return Err(Halt::Failed { code: code.number(), text: system_text(code) });
                 }
             }
-        };
-        let issued_ns = self.clock.now_ns();
-        // Taken in the order in which they were pushed. What goes again was submitted before.
-        for slot in self.batch.drain(..taken.min(self.batch.len())) {
-            let flight = &mut self.slots[slot as usize];
-            if flight.is_first() && !self.inline {
-                flight.issued_ns = issued_ns;
-            }
         }
-        self.left_over = self.batch.len();
-        Ok(())
     }
 }
 

@@ -5,7 +5,8 @@ use flashmark_core::queue::{Completion, ErrorCode, Patience};
 use flashmark_fio::options::Engine;
 
 use super::admit::system_text;
-use super::{Halt, InFlight, Role, WRONG_DATA, Worker, graver, libc_numbers};
+use super::flight::Plain;
+use super::{Halt, InFlight, Odd, Role, WRONG_DATA, Worker, graver, libc_numbers};
 use crate::accesses::Direction;
 use crate::tally::Latencies;
 use crate::verify::{Completion as WriteDone, Expectation};
@@ -19,19 +20,6 @@ const RETRY_PAUSE_NS: u64 = 1_000_000;
 /// How often a block is read anew that has to come in one piece.
 const REREADS_MAX: u32 = 8;
 
-impl InFlight {
-    /// What it does, in a word.
-    pub(super) fn action(&self) -> &'static str {
-        match (self.role, self.access.direction) {
-            (Role::Sync(_), _) => "sync",
-            (Role::Check(_), _) => "verify",
-            (_, Direction::Read) => "read",
-            (_, Direction::Write) => "write",
-            (_, Direction::Trim) => "trim",
-        }
-    }
-}
-
 impl<C: Clock> Worker<C> {
     /// Waits for at least so many, and deals with all that are complete, also behind one that failed.
     pub(super) fn reap(&mut self, at_least: u32, patience: Patience) -> Result<(), Halt> {
@@ -43,11 +31,21 @@ impl<C: Clock> Worker<C> {
             self.tally.completed(done.len() as u32);
         }
         let mut outcome = Ok(());
+        // Those that were submitted in one call are mostly alike, and are counted together.
+        let (mut like, mut count) = (None, 0);
         for completion in &done {
-            if let Err(halt) = self.complete(completion, now) {
+            if let Some(plain) = self.only_counted(completion) {
+                self.free.push(completion.slot);
+                if like.is_some_and(|like| plain.is_like(&like)) {
+                    count += 1;
+                } else {
+                    self.count_alike(like.replace(plain), std::mem::replace(&mut count, 1), now);
+                }
+            } else if let Err(halt) = self.complete(completion, now) {
                 outcome = graver(outcome, Err(halt));
             }
         }
+        self.count_alike(like, count, now);
         self.done = done;
         if let Err(code) = reaped {
             self.is_lost = true;
@@ -57,34 +55,63 @@ impl<C: Clock> Worker<C> {
         self.tick(now)
     }
 
+    /// An access that is complete as it was asked for, and with which nothing is to be done but to count it.
+    #[inline]
+    fn only_counted(&self, completion: &Completion) -> Option<Plain> {
+        let plain = self.flights.plain(completion.slot)?;
+        (self.is_only_counted && completion.result == Ok(plain.bytes())).then_some(*plain)
+    }
+
+    /// Counts so many accesses like this one.
+    #[inline]
+    fn count_alike(&mut self, like: Option<Plain>, count: u64, now: u64) {
+        let Some(plain) = like else { return };
+        let (direction, bytes) = (plain.direction(), u64::from(plain.bytes()));
+        let latencies = self.latencies(plain.start_ns(), plain.issued_ns(), None, now);
+        self.tally.complete(direction, bytes, count, latencies);
+        self.progress.add(direction, bytes * count, count);
+    }
+
     #[inline]
     pub(super) fn complete(&mut self, completion: &Completion, now: u64) -> Result<(), Halt> {
         let slot = completion.slot;
-        let flight = self.slots[slot as usize];
+        if let Some(plain) = self.only_counted(completion) {
+            self.free.push(slot);
+            self.count_alike(Some(plain), 1, now);
+            return Ok(());
+        }
+        let flight = self.flights.get(slot);
         match completion.result {
-            Ok(moved) if flight.role == Role::Plain && flight.moved + moved == flight.access.bytes => {
-                self.free.push(slot);
-                let latencies = self.latencies(&flight, now);
-                self.count(&flight, latencies, now);
-                if self.check_reads && flight.access.direction == Direction::Read {
-                    self.check(slot, &flight, None)?;
-                }
-                match self.limits.max_latency_ns {
-                    None => Ok(()),
-                    Some(limits) => self.check_latency(&flight, latencies, limits),
-                }
-            }
-            Ok(moved) => self.otherwise(slot, flight, moved, now),
+            Ok(moved) => self.moved(slot, &flight, moved, now),
             Err(code) => self.failed(slot, &flight, code, now),
         }
     }
 
+    /// An access of which so much was moved, of whatever kind.
+    #[inline(never)]
+    fn moved(&mut self, slot: u32, flight: &InFlight, moved: u32, now: u64) -> Result<(), Halt> {
+        let Odd { role, intended_ns, moved: before, .. } = flight.odd;
+        if role != Role::Plain || before + moved != flight.access.bytes {
+            return self.otherwise(slot, flight, moved, now);
+        }
+        self.free.push(slot);
+        let latencies = self.latencies(flight.start_ns, flight.issued_ns, intended_ns, now);
+        self.count(flight, latencies, now);
+        if self.check_reads && flight.access.direction == Direction::Read {
+            self.check(slot, flight, None)?;
+        }
+        match self.limits.max_latency_ns {
+            None => Ok(()),
+            Some(limits) => self.check_latency(flight, latencies, limits),
+        }
+    }
+
     #[inline]
-    fn latencies(&self, flight: &InFlight, now: u64) -> Latencies {
+    fn latencies(&self, start_ns: u64, issued_ns: u64, intended_ns: Option<u64>, now: u64) -> Latencies {
         Latencies {
-            submission: (!self.inline).then(|| flight.issued_ns.saturating_sub(flight.start_ns)),
-            completion: now.saturating_sub(flight.issued_ns),
-            from_intended: flight.intended_ns.map(|intended| now.saturating_sub(intended)),
+            submission: (!self.inline).then(|| issued_ns.saturating_sub(start_ns)),
+            completion: now.saturating_sub(issued_ns),
+            from_intended: intended_ns.map(|intended| now.saturating_sub(intended)),
         }
     }
 
@@ -92,12 +119,12 @@ impl<C: Clock> Worker<C> {
     fn count(&mut self, flight: &InFlight, latencies: Latencies, now: u64) {
         let direction = flight.access.direction;
         let bytes = u64::from(flight.access.bytes);
-        self.tally.complete(direction, bytes, latencies);
-        self.progress.add(direction, bytes);
+        self.tally.complete(direction, bytes, 1, latencies);
+        self.progress.add(direction, bytes, 1);
         if direction == Direction::Write
             && let Some(recent) = &mut self.recent
         {
-            if recent.len() == self.slots.len() {
+            if recent.len() == self.flights.slots() {
                 recent.pop_front();
             }
             recent.push_back(WriteDone { file: u64::from(flight.access.file), offset: flight.access.offset });
@@ -111,28 +138,29 @@ impl<C: Clock> Worker<C> {
 
     /// What is no plain access in one transfer.
     #[cold]
-    fn otherwise(&mut self, slot: u32, flight: InFlight, moved: u32, now: u64) -> Result<(), Halt> {
-        let latencies = self.latencies(&flight, now);
-        if let Role::Sync(_) = flight.role {
+    fn otherwise(&mut self, slot: u32, flight: &InFlight, moved: u32, now: u64) -> Result<(), Halt> {
+        let Odd { role, intended_ns, moved: before, .. } = flight.odd;
+        let latencies = self.latencies(flight.start_ns, flight.issued_ns, intended_ns, now);
+        if let Role::Sync(_) = role {
             self.free.push(slot);
             self.tally.syncs.record(latencies.submission.unwrap_or(0) + latencies.completion);
             return Ok(());
         }
         let access = flight.access;
-        let total = flight.moved + moved;
+        let total = before + moved;
         // Trims and syncs move nothing.
         if access.direction == Direction::Trim || total == access.bytes {
             self.free.push(slot);
-            self.count(&flight, latencies, now);
+            self.count(flight, latencies, now);
             // A block that came in pieces lies at the wrong place in the buffer.
-            if let Role::Check(number) = flight.role
-                && flight.moved == 0
+            if let Role::Check(number) = role
+                && before == 0
             {
-                self.check(slot, &flight, number)?;
+                self.check(slot, flight, number)?;
             }
             return match self.limits.max_latency_ns {
                 None => Ok(()),
-                Some(limits) => self.check_latency(&flight, latencies, limits),
+                Some(limits) => self.check_latency(flight, latencies, limits),
             };
         }
         self.tally.short(access.direction);
@@ -140,7 +168,7 @@ impl<C: Clock> Worker<C> {
             self.free.push(slot);
             let text = format!(
                 "nothing was moved at offset {} of {} bytes: the file or device ends there",
-                access.offset + u64::from(flight.moved),
+                access.offset + u64::from(before),
                 access.bytes
             );
             return self.fail(flight.action(), &access, libc_numbers::EIO, text);
@@ -148,19 +176,20 @@ impl<C: Clock> Worker<C> {
         if access.direction == Direction::Write {
             // The rest moves to the front, where the next transfer takes it from.
             let buffer = self.queue.buffer(slot);
-            buffer.copy_within(moved as usize..(access.bytes - flight.moved) as usize, 0);
+            buffer.copy_within(moved as usize..(access.bytes - before) as usize, 0);
         }
         let is_checked = self.check_reads && access.direction == Direction::Read;
-        if is_checked || matches!(flight.role, Role::Check(_)) {
+        if is_checked || matches!(role, Role::Check(_)) {
             // Read anew as a whole, so that it lies as it was written.
-            self.slots[slot as usize].rereads += 1;
-            if self.slots[slot as usize].rereads > REREADS_MAX {
+            let rereads = &mut self.flights.odd_mut(slot).rereads;
+            *rereads += 1;
+            if *rereads > REREADS_MAX {
                 self.free.push(slot);
                 let text = format!("only {moved} of {} bytes could be read in one go to be verified", access.bytes);
                 return self.fail("verify", &access, libc_numbers::EIO, text);
             }
         } else {
-            self.slots[slot as usize].moved = total;
+            self.flights.odd_mut(slot).moved = total;
         }
         self.try_again(slot);
         Ok(())
@@ -174,11 +203,11 @@ impl<C: Clock> Worker<C> {
     #[cold]
     fn failed(&mut self, slot: u32, flight: &InFlight, code: ErrorCode, now: u64) -> Result<(), Halt> {
         let may_come = matches!(code.number(), libc_numbers::EAGAIN | libc_numbers::EINTR);
-        if may_come && (flight.retries < RETRIES_MIN || now.saturating_sub(flight.start_ns) < RETRY_NS) {
+        if may_come && (flight.odd.retries < RETRIES_MIN || now.saturating_sub(flight.start_ns) < RETRY_NS) {
             if code.number() == libc_numbers::EAGAIN {
                 self.again_at_ns = now.saturating_add(RETRY_PAUSE_NS);
             }
-            let retries = &mut self.slots[slot as usize].retries;
+            let retries = &mut self.flights.odd_mut(slot).retries;
             *retries = retries.saturating_add(1);
             self.try_again(slot);
             return Ok(());
@@ -192,16 +221,17 @@ impl<C: Clock> Worker<C> {
         self.again_at_ns = 0;
         while let Some(slot) = self.again.pop_front() {
             self.free.push(slot);
-            let flight = self.slots[slot as usize];
+            let flight = self.flights.get(slot);
             let access = flight.access;
-            if flight.role != Role::Plain || access.direction != Direction::Write {
+            if flight.odd.role != Role::Plain || access.direction != Direction::Write {
                 continue;
             }
             if self.verifier.is_some() {
                 self.unwritten.insert((access.file, access.offset));
             }
-            if flight.moved > 0 {
-                let text = format!("the job ended when {} of {} bytes were written", flight.moved, access.bytes);
+            let moved = flight.odd.moved;
+            if moved > 0 {
+                let text = format!("the job ended when {moved} of {} bytes were written", access.bytes);
                 self.note("write", &access, libc_numbers::EINTR, text);
             }
         }

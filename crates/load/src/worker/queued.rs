@@ -4,6 +4,7 @@ use flashmark_core::clock::Clock;
 use flashmark_core::queue::Patience;
 
 use super::admit::Admitted;
+use super::together::Together;
 use super::{Halt, Supply, Worker, graver};
 
 impl<C: Clock> Worker<C> {
@@ -22,7 +23,11 @@ impl<C: Clock> Worker<C> {
             if !self.again.is_empty() && start_ns >= self.again_at_ns {
                 self.push_again(start_ns)?;
             }
-            if !ended {
+            let together = match self.is_pushed_together && !ended {
+                true => self.push_together(supply, &mut start_ns)?,
+                false => Together::Nothing,
+            };
+            if !ended && together == Together::Nothing {
                 while given < self.batches.submit && self.may_push() {
                     match self.admit(supply, Some(start_ns))? {
                         Admitted::Pushed => given += 1,
@@ -49,8 +54,8 @@ impl<C: Clock> Worker<C> {
                     }
                 }
             }
-            // Also what an earlier submission left.
-            if !self.batch.is_empty() {
+            // Also what an earlier submission left; what this one left goes when something is complete.
+            if !self.batch.is_empty() && together != Together::Submitted {
                 self.submit_pushed()?;
             }
             let under_way = self.under_way();

@@ -35,11 +35,11 @@ pub(crate) struct Progress {
 
 impl Progress {
     #[inline]
-    pub(super) fn add(&self, direction: Direction, bytes: u64) {
+    pub(super) fn add(&self, direction: Direction, bytes: u64, count: u64) {
         // Only this thread writes: no locked instructions are needed.
         let add =
             |to: &AtomicU64, more: u64| to.store(to.load(Ordering::Relaxed).wrapping_add(more), Ordering::Relaxed);
         add(&self.bytes[direction as usize], bytes);
-        add(&self.count, 1);
+        add(&self.count, count);
     }
 }

@@ -27,6 +27,15 @@ pub(crate) enum Next {
 pub(crate) trait Supply {
     /// The next one.
     fn next(&mut self) -> Next;
+
+    /// Hands out up to `most` of those that are next, if they are accesses of the job and cheap to draw together. That there
+    /// are fewer, or none, tells nothing about what comes next.
+    fn draw(&mut self, most: u32, each: impl FnMut(Access))
+    where
+        Self: Sized,
+    {
+        let _ = (most, each);
+    }
 }
 
 /// What the job's options say.
@@ -37,6 +46,11 @@ impl Supply for Accesses {
             Some(access) => Next::Access(access),
             None => Next::End,
         }
+    }
+
+    #[inline]
+    fn draw(&mut self, most: u32, each: impl FnMut(Access)) {
+        Accesses::draw(self, most, each);
     }
 }
 
@@ -50,6 +64,11 @@ impl Supply for Endless<'_> {
             Some(access) => Next::Access(access),
             None => self.again(),
         }
+    }
+
+    #[inline]
+    fn draw(&mut self, most: u32, each: impl FnMut(Access)) {
+        self.0.draw(most, each);
     }
 }
 

@@ -58,7 +58,7 @@ impl Alone {
     unsafe fn run(&mut self, entry: squeue::Entry) -> io::Result<usize> {
         let ring = self.ring()?;
         // SAFETY: the caller's promise; there is no return below with the operation under way or in the ring.
-        if !unsafe { ring.push(entry) } {
+        if !unsafe { ring.push(&entry) } {
             return Err(io::Error::from_raw_os_error(libc::EBUSY));
         }
         let mut outcome = None;

@@ -6,8 +6,9 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::FileTypeExt;
 
 use flashmark_core::queue::{IoKind, Request};
-use io_uring::types::{Fd, Fixed, FsyncFlags};
-use io_uring::{opcode, squeue};
+use io_uring::opcode;
+use io_uring::squeue::{Entry, Flags};
+use io_uring::types::{Fd, FsyncFlags};
 
 use super::refusal::{self, Step};
 use super::ring::Ring;
@@ -77,73 +78,72 @@ impl Prepare {
         Ok(Self { buffers, registered_files: options.registered_files, polled: options.poll, trims })
     }
 
-    /// The entry of a request that was checked, with its slot as user data; `None` if the ring has no operation for it.
-    #[inline]
-    pub(super) fn entry(&mut self, request: &Request, file: &File, slots: &Slots) -> Option<squeue::Entry> {
-        // Both ways to name a file are types of their own.
-        macro_rules! on {
-            ($fd:ident => $entry:expr) => {
-                if self.registered_files {
-                    let $fd = Fixed(request.file);
-                    $entry
-                } else {
-                    let $fd = Fd(file.as_raw_fd());
-                    $entry
-                }
-            };
-        }
+    /// The entry of a transfer that was checked, with its slot as user data; `None` for other kinds.
+    #[inline(always)]
+    pub(super) fn transfer(&mut self, request: &Request, file: &File, slots: &Slots, more: Flags) -> Option<Entry> {
+        let Request { slot, kind, offset, bytes, .. } = *request;
+        let (fd, flags) = self.file(request, file);
+        let address = slots.address(slot);
+        let is_read = match kind {
+            IoKind::Read => true,
+            IoKind::Write => false,
+            _ => return None,
+        };
+        let either = |read: u8, write: u8| if is_read { read } else { write };
+        let (code, address, bytes, piece) = match &mut self.buffers {
+            Buffers::Fixed { slots_per_piece } => {
+                let code = either(opcode::ReadFixed::CODE, opcode::WriteFixed::CODE);
+                (code, address as u64, bytes, piece_of(slot, *slots_per_piece))
+            }
+            Buffers::Vectors(Some(vectors)) => {
+                (either(opcode::Readv::CODE, opcode::Writev::CODE), vectors.of(slot, bytes) as u64, 1, 0)
+            }
+            _ => (either(opcode::Read::CODE, opcode::Write::CODE), address as u64, bytes, 0),
+        };
+        let flags = (flags | more).bits();
+        Some(Transfer { code, flags, fd: fd.0, offset, address, bytes, slot: slot.into(), piece, ..Transfer::NONE }.entry())
+    }
+
+    /// The entry of a sync or trim that was checked, with its slot as user data; `None` if the ring has no operation for it.
+    #[cold]
+    pub(super) fn other(&self, request: &Request, file: &File) -> Option<Entry> {
         let Request { slot, offset, bytes, .. } = *request;
+        let (fd, flags) = self.file(request, file);
+        if self.polled {
+            return None;
+        }
         let entry = match request.kind {
-            IoKind::Read => {
-                let address = slots.address(slot);
-                match &mut self.buffers {
-                    Buffers::Fixed { slots_per_piece } => {
-                        let piece = (slot / *slots_per_piece) as u16;
-                        on!(fd => opcode::ReadFixed::new(fd, address, bytes, piece).offset(offset).build())
-                    }
-                    Buffers::Vectors(Some(vectors)) => {
-                        let vector = vectors.of(slot, bytes);
-                        on!(fd => opcode::Readv::new(fd, vector, 1).offset(offset).build())
-                    }
-                    _ => on!(fd => opcode::Read::new(fd, address, bytes).offset(offset).build()),
-                }
-            }
-            IoKind::Write => {
-                let address = slots.address(slot);
-                match &mut self.buffers {
-                    Buffers::Fixed { slots_per_piece } => {
-                        let piece = (slot / *slots_per_piece) as u16;
-                        on!(fd => opcode::WriteFixed::new(fd, address, bytes, piece).offset(offset).build())
-                    }
-                    Buffers::Vectors(Some(vectors)) => {
-                        let vector = vectors.of(slot, bytes);
-                        on!(fd => opcode::Writev::new(fd, vector, 1).offset(offset).build())
-                    }
-                    _ => on!(fd => opcode::Write::new(fd, address, bytes).offset(offset).build()),
-                }
-            }
-            _ if self.polled => return None,
-            IoKind::Sync => on!(fd => opcode::Fsync::new(fd).build()),
-            IoKind::DataSync => on!(fd => opcode::Fsync::new(fd).flags(FsyncFlags::DATASYNC).build()),
+            IoKind::Read | IoKind::Write => return None,
+            IoKind::Sync => opcode::Fsync::new(fd).build(),
+            IoKind::DataSync => opcode::Fsync::new(fd).flags(FsyncFlags::DATASYNC).build(),
             IoKind::RangeSync(steps) => {
-                let flags = calls::range_sync_flags(steps);
-                on!(fd => opcode::SyncFileRange::new(fd, bytes).offset(offset).flags(flags).build())
+                opcode::SyncFileRange::new(fd, bytes).offset(offset).flags(calls::range_sync_flags(steps)).build()
             }
             IoKind::Trim => match self.trims[request.file as usize] {
                 Trim::PunchHole => {
                     let mode = calls::punch_hole_mode().bits().cast_signed();
-                    on!(fd => opcode::Fallocate::new(fd, bytes.into()).offset(offset).mode(mode).build())
+                    opcode::Fallocate::new(fd, bytes.into()).offset(offset).mode(mode).build()
                 }
                 Trim::Command => {
                     // The length is where other commands have their first eight bytes.
                     let mut command = [0; 16];
                     command[..8].copy_from_slice(&u64::from(bytes).to_ne_bytes());
-                    on!(fd => opcode::UringCmd16::new(fd, DISCARD).addr(Some(offset)).cmd(command).build())
+                    opcode::UringCmd16::new(fd, DISCARD).addr(Some(offset)).cmd(command).build()
                 }
                 Trim::Call => return None,
             },
         };
-        Some(entry.user_data(slot.into()))
+        Some(entry.flags(flags).user_data(slot.into()))
+    }
+
+    /// How an entry names a file: by its descriptor, or by its place among the registered ones.
+    #[inline]
+    fn file(&self, request: &Request, file: &File) -> (Fd, Flags) {
+        if self.registered_files {
+            (Fd(request.file.cast_signed()), Flags::FIXED_FILE)
+        } else {
+            (Fd(file.as_raw_fd()), Flags::empty())
+        }
     }
 
     /// Lets go of what is registered at once, and not when the kernel gets around to it: files would be open and memory
@@ -190,9 +190,114 @@ fn register_buffers(ring: &Ring, slots: &Slots) -> Result<Buffers, EngineError> 
     Ok(Buffers::Fixed { slots_per_piece: slots_per_piece as u32 })
 }
 
+/// An entry of a transfer, `struct io_uring_sqe` of linux/io_uring.h.
+///
+/// The entries that `io_uring` builds are zeroed and then filled in by pieces, so that copying one into the ring reads what was
+/// written in pieces as a whole. Processors wait for that, longer than for all else that is done for an access here.
+#[repr(C)]
+struct Transfer {
+    code: u8,
+    flags: u8,
+    priority: u16,
+    fd: i32,
+    offset: u64,
+    address: u64,
+    bytes: u32,
+    transfer_flags: u32,
+    slot: u64,
+    piece: u16,
+    personality: u16,
+    file_index: u32,
+    attributes: [u64; 2],
+}
+
+const _: () = assert!(size_of::<Transfer>() == size_of::<Entry>() && align_of::<Transfer>() == align_of::<Entry>());
+
+impl Transfer {
+    const NONE: Self = Self {
+        code: 0,
+        flags: 0,
+        priority: 0,
+        fd: 0,
+        offset: 0,
+        address: 0,
+        bytes: 0,
+        transfer_flags: 0,
+        slot: 0,
+        piece: 0,
+        personality: 0,
+        file_index: 0,
+        attributes: [0; 2],
+    };
+
+    #[inline(always)]
+    const fn entry(self) -> Entry {
+        // SAFETY: both are the kernel's structure, of numbers only.
+        unsafe { std::mem::transmute(self) }
+    }
+}
+
+/// The registered piece of a slot. Nearly always there is one, and a division would take longer than all else here.
+#[inline]
+const fn piece_of(slot: u32, slots_per_piece: u32) -> u16 {
+    if slot < slots_per_piece { 0 } else { (slot / slots_per_piece) as u16 }
+}
+
 /// Whether the kernel is of this version or a later one.
 fn kernel_is_at_least(major: u32, minor: u32) -> bool {
     let release = rustix::system::uname().release().to_string_lossy().into_owned();
     let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(|part| part.parse().unwrap_or(0));
     (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) >= (major, minor)
+}
+
+#[cfg(test)]
+mod tests {
+    use io_uring::types::Fixed;
+
+    use super::*;
+
+    fn bytes(entry: Entry) -> [u8; 64] {
+        // SAFETY: numbers only, all of them initialised, without padding.
+        unsafe { std::mem::transmute(entry) }
+    }
+
+    #[test]
+    fn entries_of_transfers_are_those_of_the_library() {
+        let transfer = Transfer {
+            code: opcode::WriteFixed::CODE,
+            flags: (Flags::FIXED_FILE | Flags::ASYNC).bits(),
+            fd: 3,
+            offset: 0x1234_5678_9abc_def0,
+            address: 0xfedc_ba98_7654_3210,
+            bytes: 0x2345_6789,
+            slot: 77,
+            piece: 0x4321,
+            ..Transfer::NONE
+        };
+        let address = transfer.address as *const u8;
+        let library = opcode::WriteFixed::new(Fixed(3), address, transfer.bytes, transfer.piece)
+            .offset(transfer.offset)
+            .build()
+            .flags(Flags::ASYNC)
+            .user_data(77);
+        assert_eq!(bytes(transfer.entry()), bytes(library));
+
+        let vector = 0x7f00_1000 as *const libc::iovec;
+        let library = opcode::Readv::new(Fd(9), vector, 1).offset(4096).build().user_data(1);
+        let transfer = Transfer {
+            code: opcode::Readv::CODE,
+            fd: 9,
+            offset: 4096,
+            address: vector as u64,
+            bytes: 1,
+            slot: 1,
+            ..Transfer::NONE
+        };
+        assert_eq!(bytes(transfer.entry()), bytes(library));
+    }
+
+    #[test]
+    fn slots_are_in_pieces_of_so_many() {
+        assert_eq!([0, 6, 7, 13, 14, 700].map(|slot| piece_of(slot, 7)), [0, 0, 1, 1, 2, 100]);
+    }
 }
