@@ -33,6 +33,18 @@ pub fn filled_file(path: &Path, bytes: u64) -> Result<(), Failure> {
     fill(file, path, bytes)
 }
 
+/// Marks a file whose access times are not kept (`chattr +A`), so that programs that open it with `O_NOATIME` have no advantage over
+/// those that do not: it takes a tenth of a read from the page cache. Says whether the file system can.
+///
+/// # Errors
+/// The system's.
+pub fn without_access_times(path: &Path) -> Result<bool, Failure> {
+    let doing = || Failure::io(format!("marking {}", path.display()));
+    let file = File::open(path).map_err(doing())?;
+    let Ok(flags) = rustix::fs::ioctl_getflags(&file) else { return Ok(false) };
+    Ok(rustix::fs::ioctl_setflags(&file, flags | rustix::fs::IFlags::NOATIME).is_ok())
+}
+
 fn fill(mut file: File, path: &Path, bytes: u64) -> Result<(), Failure> {
     let doing = || Failure::io(format!("writing {}", path.display()));
     let mut block = vec![0_u8; 1 << 20];
