@@ -240,6 +240,22 @@ impl Accesses {
         self.start_pass();
     }
 
+    /// The direction of the next access, of a job that mixes reads and writes.
+    pub fn mixed_direction(&mut self) -> Option<Direction> {
+        match &mut self.directions {
+            Directions::Mixed { mix, .. } => Some(next_of_mix(mix, &mut self.drawn)),
+            Directions::One(_) | Directions::TrimWrite => None,
+        }
+    }
+
+    /// Has the next access of a job that mixes reads and writes go in this one of the two directions. The mix is what is asked for
+    /// no more then.
+    pub fn steer(&mut self, direction: Direction) {
+        if matches!(self.directions, Directions::Mixed { .. }) && direction != Direction::Trim {
+            self.drawn = Some(direction);
+        }
+    }
+
     /// The most bytes an access has.
     #[must_use]
     pub const fn largest_bytes(&self) -> u32 {
@@ -353,10 +369,7 @@ impl Accesses {
             Directions::One(direction) => *direction,
             Directions::TrimWrite if self.files[file].trimmed.is_some() => Direction::Write,
             Directions::TrimWrite => Direction::Trim,
-            Directions::Mixed { mix, .. } => {
-                let draw = || if mix.next_is_read() { Direction::Read } else { Direction::Write };
-                *self.drawn.get_or_insert_with(draw)
-            }
+            Directions::Mixed { mix, .. } => next_of_mix(mix, &mut self.drawn),
         }
     }
 
@@ -401,6 +414,12 @@ impl Accesses {
         let bytes = bytes.or_else(|| file.random.is_mapped().then_some(room as u32))?;
         Some((offset, file.random.take(offset, bytes)))
     }
+}
+
+/// What was drawn and has not been issued, or else what the mix says.
+#[inline]
+fn next_of_mix(mix: &mut Mix, drawn: &mut Option<Direction>) -> Direction {
+    *drawn.get_or_insert_with(|| if mix.next_is_read() { Direction::Read } else { Direction::Write })
 }
 
 fn size_numbers(seeds: Seeds) -> [Xoshiro256PlusPlus; 3] {

@@ -34,13 +34,38 @@ impl<C: Clock> Worker<C> {
         }
         let next = match self.held.take() {
             Some(held) => held,
-            None => supply.next(),
+            None => {
+                if self.pace.is_some() {
+                    self.choose_direction(supply);
+                }
+                supply.next()
+            }
         };
         match next {
             Next::Access(access) if !self.is_special => self.issue(access, Role::Plain, None, batch_ns),
             Next::Access(access) => self.with_care(next, access, Role::Plain, batch_ns),
             Next::Check(access, number) => self.with_care(next, access, Role::Check(number), batch_ns),
             other => self.no_access(other, batch_ns),
+        }
+    }
+
+    /// Of a mix with a rate for each direction: an access that is not due yet leaves its turn to one of the other direction that is
+    /// due before it, as in fio. What is read back has to come in the order in which it was written.
+    #[cold]
+    fn choose_direction<S: Supply>(&mut self, supply: &mut S) {
+        let Some(pace) = &self.pace else { return };
+        if self.verifier.is_some() {
+            return;
+        }
+        let Some(drawn) = supply.direction() else { return };
+        let other = match drawn {
+            Direction::Read => Direction::Write,
+            Direction::Write => Direction::Read,
+            Direction::Trim => return,
+        };
+        let due = |direction| pace.intended_ns(direction).unwrap_or(0);
+        if due(other) < due(drawn) && self.clock.now_ns() < due(drawn) {
+            supply.steer(other);
         }
     }
 

@@ -36,6 +36,16 @@ pub(crate) trait Supply {
     {
         let _ = (most, each);
     }
+
+    /// The direction of the next access, if another one may take its place.
+    fn direction(&mut self) -> Option<Direction> {
+        None
+    }
+
+    /// Gives the next access another direction, where there is a choice.
+    fn steer(&mut self, direction: Direction) {
+        let _ = direction;
+    }
 }
 
 /// What the job's options say.
@@ -51,6 +61,14 @@ impl Supply for Accesses {
     #[inline]
     fn draw(&mut self, most: u32, each: impl FnMut(Access)) {
         Accesses::draw(self, most, each);
+    }
+
+    fn direction(&mut self) -> Option<Direction> {
+        self.mixed_direction()
+    }
+
+    fn steer(&mut self, direction: Direction) {
+        Accesses::steer(self, direction);
     }
 }
 
@@ -69,6 +87,14 @@ impl Supply for Endless<'_> {
     #[inline]
     fn draw(&mut self, most: u32, each: impl FnMut(Access)) {
         self.0.draw(most, each);
+    }
+
+    fn direction(&mut self) -> Option<Direction> {
+        self.0.mixed_direction()
+    }
+
+    fn steer(&mut self, direction: Direction) {
+        self.0.steer(direction);
     }
 }
 

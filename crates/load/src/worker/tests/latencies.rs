@@ -1,6 +1,6 @@
 //! Latencies, to the nanosecond.
 
-use super::scripted::{Answer, Machine, Ran};
+use super::scripted::{Answer, Files, Machine, Ran};
 use super::{always, is_sync};
 use crate::accesses::Direction;
 use flashmark_core::histogram::Histogram;
@@ -79,16 +79,29 @@ fn a_rate_with_a_queue_is_kept_while_others_are_under_way() {
 }
 
 #[test]
-fn a_rate_in_bytes_is_each_directions_own() {
-    let ran = Machine::new("rw=rw\nbs=1000\nsize=40000\nrate=1000000,500000", always(1)).inline().run();
-    for (kind, gap) in [(IoKind::Read, 1_000_000), (IoKind::Write, 2_000_000)] {
-        let of_kind: Vec<u64> =
-            ran.log.pushed.iter().filter(|(request, ..)| request.kind == kind).map(|(_, now, _)| *now).collect();
-        assert!(of_kind.len() > 5);
-        for (index, start) in of_kind.iter().enumerate() {
-            assert!(*start >= index as u64 * gap, "{kind:?} {index} at {start}");
+fn each_direction_of_a_mix_has_its_rate() {
+    // Twice as many reads as writes, and a mix of 50 each does not hold either of them up.
+    for (rw, inline) in [("rw", true), ("randrw", true), ("randrw", false)] {
+        let job = format!("rw={rw}\nbs=1000\nsize=40000\nio_size=60000\nnorandommap\nrate=1000000,500000\niodepth=2");
+        let machine = Machine::new(&job, always(1));
+        let ran = if inline { machine.inline() } else { machine }.run();
+        for (kind, count, gap) in [(IoKind::Read, 40, 1_000_000), (IoKind::Write, 20, 2_000_000)] {
+            let starts: Vec<u64> =
+                ran.log.pushed.iter().filter(|(request, ..)| request.kind == kind).map(|(_, now, _)| *now).collect();
+            assert_eq!(starts.len(), count, "{kind:?} of {rw}");
+            for (index, start) in starts.iter().enumerate() {
+                let intended = index as u64 * gap;
+                assert!((intended..intended + 10_000).contains(start), "{kind:?} {index} of {rw} at {start}");
+            }
         }
     }
+}
+
+#[test]
+fn a_mix_that_is_read_back_keeps_its_order() {
+    let job = "rw=randrw\nbs=1000\nsize=40000\nverify=crc32c\nrate=1000000,500000";
+    let ran = Machine::new(job, always(1)).storing(&Files::default()).inline().run();
+    assert_eq!((ran.error(), ran.result.wrong_count), (0, 0));
 }
 
 #[test]
