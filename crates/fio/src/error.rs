@@ -135,7 +135,7 @@ pub enum Problem {
         /// The value.
         found: String,
         /// Why not.
-        why: &'static str,
+        why: String,
     },
     /// A word that begins like an option, and no option has this name.
     #[error("there is no option `{name}`, of a job or of the program{}", guess(.nearest.as_deref()))]

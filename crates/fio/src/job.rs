@@ -3,7 +3,7 @@
 //! A file is sections, `[name]`, with an option a line below each: `name=value`, or `name` alone. `;` and `#` begin a
 //! comment anywhere in a line, so no value can have one. There are no quotes and no continued lines: what stands between
 //! the `=` and the end of the line is the value. A section whose name begins with `global` sets defaults for those below
-//! it in the file. `include FILE` takes over the options of another file; they may not have sections of their own.
+//! it in the file. A byte order mark before the text is skipped, which fio takes for a part of the first line. `include FILE` takes over the options of another file; they may not have sections of their own.
 
 mod lines;
 mod print;
@@ -14,7 +14,7 @@ use crate::error::{FioError, Problem};
 use crate::place::{Place, ordinal};
 use crate::setting::Setting;
 use crate::surroundings::Surroundings;
-use lines::{Line, lines};
+use lines::{BYTE_ORDER_MARK, Line, lines};
 
 /// How deep files may include others.
 const INCLUDES_MAX: usize = 32;
@@ -99,7 +99,9 @@ fn read(file: &Arc<str>, place: &Place, surroundings: &dyn Surroundings) -> Resu
         let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = good.iter().filter(|byte| **byte == b'\n').count();
         let start = good.iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline + 1);
-        let column = String::from_utf8_lossy(&good[start..]).chars().count();
+        let last = String::from_utf8_lossy(&good[start..]);
+        let last = if line == 0 { last.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&last) } else { &last };
+        let column = last.chars().count();
         FioError::new(Place::file(file, ordinal(line), ordinal(column)), Problem::NotText)
     })
 }

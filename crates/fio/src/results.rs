@@ -16,7 +16,7 @@ pub struct Results {
     pub reports: Vec<JobReport>,
     /// Each group of jobs, in order.
     pub groups: Vec<GroupReport>,
-    /// The disks that files were on.
+    /// The disks that files were on, and those that these are made of.
     pub disks: Vec<DiskUse>,
 }
 
@@ -208,4 +208,6 @@ pub struct DiskUse {
     pub busy_ms: u64,
     /// The time over which it was watched, in milliseconds.
     pub watched_ms: u64,
+    /// The names of the disks that it is made of (device mapper, md), which are in [`Results::disks`] as well.
+    pub members: Vec<String>,
 }

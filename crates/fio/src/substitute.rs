@@ -37,19 +37,31 @@ pub(crate) fn substitute<'a>(
     Ok(Cow::Owned(text))
 }
 
-fn variables(value: &str, surroundings: &dyn Surroundings) -> String {
-    let mut text = String::new();
-    let mut rest = value;
-    while let Some(start) = rest.find("${") {
-        let Some(length) = rest[start..].find('}') else {
-            break;
+/// The parts of a value: text, and the name of a variable behind it if there is one.
+fn parts(value: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
+    let mut rest = Some(value);
+    std::iter::from_fn(move || {
+        let value = rest.take()?;
+        let Some((start, length)) = value.find("${").and_then(|at| Some((at, value[at..].find('}')?))) else {
+            return Some((value, None));
         };
-        text.push_str(&rest[..start]);
-        text.push_str(&surroundings.variable(&rest[start + 2..start + length]).unwrap_or_default());
-        rest = &rest[start + length + 1..];
-    }
-    text.push_str(rest);
-    text
+        rest = Some(&value[start + length + 1..]);
+        Some((&value[..start], Some(&value[start + 2..start + length])))
+    })
+}
+
+fn variables(value: &str, surroundings: &dyn Surroundings) -> String {
+    parts(value).fold(String::new(), |text, (before, name)| {
+        text + before + &name.and_then(|name| surroundings.variable(name)).unwrap_or_default()
+    })
+}
+
+/// The variables in `value` that are not set, for who wonders where what stands there has gone.
+pub(crate) fn unset<'a>(value: &'a str, surroundings: &dyn Surroundings) -> Vec<&'a str> {
+    let mut names: Vec<&str> = parts(value).filter_map(|(_, name)| name).collect();
+    names.retain(|name| surroundings.variable(name).is_none());
+    names.dedup();
+    names
 }
 
 /// Whole numbers as `bc` calculates them, which fio leaves keywords to.

@@ -10,6 +10,7 @@ fn of_job_files() {
         .with_file("sections.fio", "bs=4k\n  [inner]\n")
         .with_file("bad.fio", "rw=read\n  bs=4k\n iodpeth=5\n")
         .with_file("circle.fio", "include circle.fio\n")
+        .with_file("marked.fio", b"\xef\xbb\xbfrw=read\xe9\n")
         .with_file("latin.fio", b"bs=4k\ndescription=caf\xe9\n");
     let mut texts = String::new();
     for text in [
@@ -26,6 +27,10 @@ fn of_job_files() {
         "[a]\ninclude circle.fio\n",
         "[a]\ninclude latin.fio\n",
         "[a]\nsize=$ncpus/0\n",
+        "\u{feff}rw=read\n[a]\n",
+        "\u{feff}[a\n",
+        "\u{feff}[a]\nsize=x\n",
+        "\u{feff}[a]\ninclude marked.fio\n",
     ] {
         texts += &format!("{}\n", machine.jobs(text).unwrap_err());
     }
@@ -75,6 +80,18 @@ fn of_options() {
         "direct=true",
         "direct=ä4k",
         "size=${NOT}",
+        "size=${NOT}k",
+        "bs=4k,${NOT}-${NEITHER}",
+        "ioengine=${NOT}rbd",
+        "size=$ncpus*${NOT}",
+        "startdelay=-1",
+        "startdelay=1--2",
+        "runtime=-1s",
+        "ramp_time=(2-3)",
+        "thinktime=-5",
+        "rate_cycle=-1",
+        "size=-4k",
+        "bs=-4k",
     ] {
         texts += &format!("{}\n", refusal(options));
     }

@@ -10,7 +10,7 @@ use flashmark_fio::output::{
     Direction, FORMS, LogKind, LogLine, RenderOptions, aggregate_log_name, before_run, job_header, log_files, render,
     render_all,
 };
-use flashmark_fio::results::{JobReport, Results, Samples};
+use flashmark_fio::results::{DiskUse, JobReport, Results, Samples};
 use output_results::made_up;
 use proptest::prelude::*;
 use serde_json::Value;
@@ -82,6 +82,58 @@ fn terse() {
 fn json() {
     let text = render(&made_up(&set()), Json, &how());
     insta::assert_snapshot!(text.replace(env!("CARGO_PKG_VERSION"), "VERSION"));
+}
+
+/// As fio's `show_disk_util` tells a disk that is made of others: their means, and the busiest one's share.
+#[test]
+fn disks_that_are_made_of_others_have_their_figures_too() {
+    let mut results = made_up(&set());
+    let disk = |name: &str, by: u64, members: &[&str]| DiskUse {
+        name: name.into(),
+        ios: [10 * by, 20 * by],
+        merges: [by, 2 * by],
+        sectors: [100 * by, 200 * by],
+        ticks_ms: [3 * by, 4 * by],
+        in_queue_ms: 7 * by,
+        busy_ms: 100 * by,
+        watched_ms: 1000,
+        members: members.iter().map(|member| (*member).to_owned()).collect(),
+    };
+    results.disks = vec![disk("md0", 3, &["sda", "sdb"]), disk("sda", 1, &[]), disk("sdb", 4, &[])];
+    let normal = render(&results, Normal, &how());
+    let (_, told) = normal.split_once("Disk stats (read/write):\n").unwrap();
+    assert_eq!(
+        told,
+        "    md0: ios=30/60, merge=3/6, ticks=9/12, in_queue=21, util=30.00%, aggrios=25/50, aggrmerge=2/5, \
+         aggrticks=7/10, aggrin_queue=17, aggrutil=40.00%\n\
+         \u{20} sda: ios=10/20, merge=1/2, ticks=3/4, in_queue=7, util=10.00%\n\
+         \u{20} sdb: ios=40/80, merge=4/8, ticks=12/16, in_queue=28, util=40.00%\n"
+    );
+    let terse = render(&results, Terse, &how());
+    let told = ";md0;30;60;3;6;9;12;21;30.00%;slaves;25;50;2;5;7;10;17;40.00%;sda;10;20;1;2;3;4;7;10.00%;sdb;";
+    assert!(terse.contains(told), "{terse}");
+    let json: Value = serde_json::from_str(&render(&results, Json, &how())).unwrap();
+    let keys = |index: usize| -> Vec<(String, f64)> {
+        let object = json["disk_util"][index].as_object().unwrap();
+        let aggregates = object.iter().filter(|(key, _)| key.starts_with("aggr_"));
+        aggregates.map(|(key, value)| (key.clone(), value.as_f64().unwrap())).collect()
+    };
+    let expected = [
+        ("aggr_in_queue", 17.0),
+        ("aggr_read_ios", 25.0),
+        ("aggr_read_merges", 2.0),
+        ("aggr_read_sectors", 250.0),
+        ("aggr_read_ticks", 7.0),
+        ("aggr_util", 40.0),
+        ("aggr_write_ios", 50.0),
+        ("aggr_write_merge", 5.0),
+        ("aggr_write_sectors", 500.0),
+        ("aggr_write_ticks", 10.0),
+    ];
+    let mut told = keys(0);
+    told.sort_by(|one, other| one.0.cmp(&other.0));
+    assert_eq!(told, expected.map(|(key, value)| (key.to_owned(), value)));
+    assert_eq!(keys(1), []);
 }
 
 #[test]

@@ -9,7 +9,7 @@ mod records;
 use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail};
-use flashmark_fio::output::{RenderOptions, before_run, render_all};
+use flashmark_fio::output::{Direction, RenderOptions, aggregate_log_name, before_run, render_all};
 use flashmark_fio::{CommandLine, EtaWhen, JobSet, OutputFormat, Program, ThisMachine};
 use flashmark_load::{Finished, How, LoadError, LoadProblem, trace_files};
 use flashmark_report::run_file::RunFile;
@@ -56,7 +56,12 @@ pub fn run(args: &FioArgs) -> anyhow::Result<Exit> {
     let is_shown = !own.quiet && line.program.eta != EtaWhen::Never;
     let mut progress = Progress::start(is_shown, &line.program, interrupt);
     let auxiliary = line.program.auxiliary_path.clone().unwrap_or_default();
-    let how_to_run = How { consent: &own.consent, auxiliary: Path::new(&auxiliary), read_only: line.program.read_only };
+    let how_to_run = How {
+        consent: &own.consent,
+        auxiliary: Path::new(&auxiliary),
+        read_only: line.program.read_only,
+        bandwidth_log: line.program.bandwidth_log.as_deref(),
+    };
     let begun = records::now();
     let finished = flashmark_load::run(&set, &how_to_run, &mut progress).map_err(explain)?;
     drop(progress);
@@ -88,11 +93,12 @@ pub fn run(args: &FioArgs) -> anyhow::Result<Exit> {
 
 /// Options of the program that have a meaning, but not here.
 fn check_program(program: &Program) -> anyhow::Result<()> {
-    if program.status_interval_ms.is_some() {
-        bail!("--status-interval is not supported: use write_bw_log and log_avg_msec for results over time");
-    }
-    if program.bandwidth_log.is_some() {
-        bail!("--bandwidth-log is not supported: use write_bw_log with per_job_logs=0");
+    const STATUS: &str = "use write_bw_log and write_lat_log with log_avg_msec, or --bandwidth-log, for results over time, or \
+                          --eta=always with --eta-newline=TIME for a line of progress every so often";
+    match (program.status_interval_ms, program.ignore_unsupported) {
+        (None, _) => {}
+        (Some(_), true) => say(format_args!("--status-interval is left out as asked: {STATUS}")),
+        (Some(_), false) => bail!("--status-interval is not supported: {STATUS}"),
     }
     Ok(())
 }
@@ -127,6 +133,9 @@ fn used(line: &CommandLine, set: &JobSet, targets: Vec<PathBuf>) -> Vec<PathBuf>
     for job in &set.jobs {
         let replay = &job.options.replay;
         used.extend(replay.read_iolog.iter().chain(&replay.write_iolog).map(PathBuf::from));
+    }
+    if let Some(prefix) = &line.program.bandwidth_log {
+        used.extend(Direction::ALL.map(|direction| PathBuf::from(aggregate_log_name(prefix, direction))));
     }
     used
 }

@@ -74,10 +74,15 @@ pub fn run(args: RunArgs, settings: Settings) -> anyhow::Result<Exit> {
     if let Some(refusal) = hosts.refusal_of_everything(&plan) {
         return Err(Ended::Refused(Box::new(refusal)).into());
     }
-    if let Some(path) = args.output.as_ref().filter(|_| file.is_none()) {
-        file = Some(RunFile::create(path)?);
-    }
     plan.iolog = args.iolog.as_deref().map(|path| iolog::IologFile::for_plan(path, &plan)).transpose()?;
+    if let Some(path) = args.output.as_ref().filter(|_| file.is_none()) {
+        let made = RunFile::create(path).inspect_err(|_| {
+            if let Some(iolog) = plan.iolog.take() {
+                iolog.discard();
+            }
+        });
+        file = Some(made?);
+    }
     let mut recorder = Recorder::new(&plan, file, output.needs_figures_only());
     let progress = Progress::start(args.quiet, args.show.rate_unit());
     let measured = measure(&plan, &args, &mut hosts, &progress, interrupt, &mut recorder);

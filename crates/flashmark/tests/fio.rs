@@ -153,6 +153,40 @@ fn logs_are_written_while_it_runs() {
     assert!((12..=16).contains(&text.lines().count()), "{text}");
 }
 
+/// Where lines were asked for, there is one about files that are made as well.
+#[test]
+fn files_that_are_made_are_told_of() {
+    let dir = Scratch::new();
+    let ran = fio(&dir, "--name=j --rw=read --size=64m --bs=1m --eta=always --eta-newline=1ms --minimal");
+    ran.says(&["%, making j.0.0 of 64MiB\n"]);
+}
+
+#[test]
+fn the_bandwidth_of_all_jobs_together_is_logged() {
+    let dir = Scratch::new();
+    let jobs =
+        "--runtime=1500ms --time_based --size=4m --rate=4m --name=w --rw=write --name=r --rw=read --name=s --rw=read";
+    fio(&dir, &format!("--bandwidth-log --minimal {jobs}"));
+    let log = |name: &str| -> Vec<Vec<u64>> {
+        let text = std::fs::read_to_string(dir.join(name)).unwrap();
+        text.lines().map(|line| line.split(", ").map(|word| word.parse().unwrap()).collect()).collect()
+    };
+    for (name, number, is_moved) in [("read", 0, true), ("write", 1, true), ("trim", 2, false)] {
+        let lines = log(&format!("agg-{name}_bw.log"));
+        assert!(!lines.is_empty() && lines.len() <= 3, "{name}: {lines:?}");
+        for line in &lines {
+            assert_eq!((line.len(), line[2..].to_vec()), (5, vec![number, 0, 0]), "{name}: {lines:?}");
+        }
+        assert_eq!(lines.iter().any(|line| line[1] > 0), is_moved, "{name}: {lines:?}");
+    }
+    fio(&dir, "--bandwidth-log=mine --minimal --name=w --rw=write --size=64k");
+    assert_eq!(log("mine-write_bw.log"), Vec::<Vec<u64>>::new(), "shorter than a window");
+    let output = "fio --bandwidth-log --name=w --rw=write --size=64k --output=agg-read_bw.log";
+    flashmark(output).in_dir(dir.path()).exits(2).says(&["agg-read_bw.log", "name another file"]);
+    let nowhere = "fio --bandwidth-log=no/such/place --name=w --rw=write --size=64k";
+    flashmark(nowhere).in_dir(dir.path()).exits(2).says(&["no/such/place-read_bw.log", "No such file"]);
+}
+
 #[test]
 fn records_are_kept_and_shown() {
     let dir = Scratch::new();

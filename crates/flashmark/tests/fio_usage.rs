@@ -30,6 +30,33 @@ fn mistakes_are_told_with_file_line_and_column() {
     refused("[j]\nrw=read\nsize=1m\nioengine=rados\n", &["bad.fio:4:", "rados", "mount it"]);
 }
 
+/// Some editors put a byte order mark before the text.
+#[test]
+fn a_byte_order_mark_is_no_part_of_the_job_file() {
+    let dir = Scratch::new();
+    dir.write("marked.fio", "\u{feff}[j]\r\nrw=write\r\nsize=64k\r\n");
+    flashmark("fio marked.fio --minimal").in_dir(dir.path()).exits(0);
+    dir.write("wrong.fio", "\u{feff}rw=write\n[j]\n");
+    flashmark("fio wrong.fio").in_dir(dir.path()).exits(2).says(&["wrong.fio:1:1: `rw=write` stands before"]);
+}
+
+#[test]
+fn what_variables_left_out_and_negative_times_are_told() {
+    let dir = Scratch::new();
+    dir.write("unset.fio", "[j]\nrw=read\nsize=${FLASHMARK_TEST_NOT_SET}\n");
+    let says = "unset.fio:3:6: `size`: expected a size (4096, 4k, 1g) or a part (20%), found nothing (the value came from \
+                `${FLASHMARK_TEST_NOT_SET}`, which is not set)";
+    flashmark("fio unset.fio").in_dir(dir.path()).exits(2).says(&[says]);
+    for option in ["startdelay", "runtime", "ramp_time"] {
+        let line = flashmark(&format!("fio --name=j --{option}=-1")).in_dir(dir.path());
+        line.exits(2).says(&[
+            "argument 2:",
+            &format!("`{option}`: expected a time"),
+            "`-1` (a time must not be negative)",
+        ]);
+    }
+}
+
 #[test]
 fn a_mistake_in_an_included_file_has_its_place_there() {
     let dir = Scratch::new();
@@ -71,6 +98,13 @@ fn what_is_left_out_on_request_is_listed() {
     ran.says(&["job.fio:5:1: `zonemode=zbd` is left out as asked", "job.fio:6:1: `latency_target=10` is left out"]);
     let ran = flashmark("fio job.fio --ignore-unsupported --parse-only").in_dir(dir.path()).exits(0);
     ran.says(&["`zonemode=zbd`", "`latency_target=10`"]);
+    // An option of the program's.
+    let line = "fio --name=j --ioengine=null --rw=read --size=1m --status-interval=1 --minimal";
+    let ways = ["write_bw_log", "--bandwidth-log", "--eta-newline"];
+    let ran = flashmark(line).in_dir(dir.path()).exits(2).printed_nothing().says(&ways);
+    ran.says(&["--status-interval is not supported"]);
+    let ran = flashmark(line).words("--ignore-unsupported").in_dir(dir.path()).exits(0).says(&ways);
+    ran.says(&["--status-interval is left out as asked"]);
     // Not what is simply wrong.
     dir.write("wrong.fio", "[j]\nrw=read\nsize=1m\nfrobnicate=1\n");
     flashmark("fio wrong.fio --ignore-unsupported").in_dir(dir.path()).exits(2).says(&["wrong.fio:4:1:"]);
@@ -81,6 +115,12 @@ fn an_engine_that_cannot_be_had_is_told_with_what_to_do() {
     let dir = Scratch::new();
     let line = "fio --name=j --rw=read --bs=512 --size=1m --ioengine=libaio --iodepth=2000000";
     flashmark(line).in_dir(dir.path()).exits(2).printed_nothing().says(&["`libaio`", "65536", "2000000"]);
+    for (depth, remedy) in
+        [(100_000, ": use a queue of at most 32768\n"), (40_000, "libaio, or a queue of at most 32768\n")]
+    {
+        let line = format!("fio --name=j --rw=read --size=1m --ioengine=io_uring --iodepth={depth}");
+        flashmark(&line).in_dir(dir.path()).exits(2).printed_nothing().says(&["`io_uring`", remedy]);
+    }
 }
 
 #[test]

@@ -112,3 +112,29 @@ fn an_engine_that_moves_nothing_finds_nothing_wrong_and_claims_nothing() {
     fio(&dir, "--rw=write --verify=crc32c --records real.jsonl").exited(0);
     assert_eq!(records::of_file(&dir.join("real.jsonl"))[0].outcome.verified_bytes, 256 << 10);
 }
+
+/// Two that write over each other verify what the other one wrote: that is told, also in records.
+#[test]
+fn jobs_that_write_over_each_other_and_verify_are_told_of() {
+    let dir = Scratch::new();
+    let says = "write bytes 131072 to 262144 of ";
+    let second = "--name=k --filename=data --rw=write --bs=4k --size=256k";
+    let ran = fio(&dir, &format!("--rw=write --verify=crc32c --records r.jsonl {second} --offset=128k"));
+    let ran = ran.says(&["jobs `j` and `k`", says, "stonewall"]);
+    assert_eq!(ran.stderr.matches(says).count(), 1, "{ran}");
+    let records = records::of_file(&dir.join("r.jsonl"));
+    assert!(records.iter().all(|record| record.outcome.warnings.iter().any(|doubt| doubt.message.contains(says))));
+    let ran = fio(&dir, "--rw=write --verify=crc32c --numjobs=2");
+    ran.says(&["copies of job `j` write bytes 0 to 262144"]);
+    // None of these does.
+    for words in [
+        format!("--rw=write --verify=crc32c {second} --offset=256k"),
+        format!("--rw=write --verify=crc32c {second} --stonewall"),
+        format!("--rw=write {second}"),
+        format!("--rw=write --verify=crc32c {}", second.replace("rw=write", "rw=read")),
+        "--rw=write --verify=crc32c --numjobs=2 --offset_increment=256k".to_owned(),
+    ] {
+        let ran = fio(&dir, &words);
+        assert!(!ran.stderr.contains("at the same time"), "{ran}");
+    }
+}

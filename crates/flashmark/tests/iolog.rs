@@ -25,6 +25,30 @@ fn a_run_is_recorded() {
     assert_eq!(json["jobs"][0]["sync"]["total_ios"], 4);
 }
 
+/// The name in the trace is that of a file: the test file of a directory, which a replay makes again.
+#[test]
+fn a_directory_is_recorded_as_the_file_that_was_in_it() {
+    let dir = Scratch::new();
+    let work = dir.subdir("work");
+    let trace = dir.path().join("trace.log");
+    run(".").words("--op write --block 4k --size 64k").arg("--iolog").arg(&trace).in_dir(&work).exits(0);
+    let text = std::fs::read_to_string(&trace).unwrap();
+    let name = text.lines().nth(1).and_then(|line| line.split(' ').nth(1)).unwrap();
+    assert!(name.starts_with("./flashmark-test-"), "{text}");
+    assert!(text.lines().skip(1).all(|line| line.split(' ').nth(1) == Some(name)), "{text}");
+    let file = work.join(name);
+    assert!(!file.exists());
+    let words = "--name=again --replay_no_stall=1 --output-format=json";
+    let of_trace = format!("--read_iolog={}", trace.display());
+    flashmark("fio").words(words).arg(&of_trace).in_dir(&work).exits(0);
+    assert_eq!(std::fs::metadata(&file).unwrap().len(), 65536);
+    std::fs::remove_file(&file).unwrap();
+    if support::can_run(false, &["fio"]) {
+        support::sh(&format!("cd {} && fio {words} {of_trace}", work.display()));
+        assert_eq!(std::fs::metadata(&file).unwrap().len(), 65536);
+    }
+}
+
 #[test]
 fn a_simulated_target_is_recorded_in_its_own_time() {
     let dir = Scratch::new();

@@ -148,6 +148,18 @@ fn output_files_that_cannot_be() {
     assert_eq!(std::fs::read_to_string(&taken).unwrap(), "mine\n");
     line(&dir.join("no/such/place.jsonl")).exits(2).printed_nothing().says(&["place.jsonl", "No such file"]);
     line(&target).exits(2).printed_nothing().says(&["target", "directory"]);
+    // The same of a recording; neither file is made without the other.
+    let (output, iolog) = (dir.join("new.jsonl"), dir.join("new.log"));
+    let both = |output: &std::path::Path, iolog: &std::path::Path| line(output).arg("--iolog").arg(iolog);
+    both(&output, &dir.join("no/such/place.log")).exits(2).printed_nothing().says(&["place.log", "No such file"]);
+    both(&output, &taken).exits(2).printed_nothing().says(&["--iolog", "taken.jsonl", "exists"]);
+    both(&dir.join("no/such/place.jsonl"), &iolog).exits(2).printed_nothing().says(&["place.jsonl", "No such file"]);
+    assert!(!output.exists() && !iolog.exists());
+    let fio = |path: &std::path::Path| {
+        flashmark("fio --name=j --rw=write --size=4k").arg(format!("--output={}", path.display())).in_dir(&target)
+    };
+    fio(&dir.join("no/such/place.txt")).exits(2).printed_nothing().says(&["--output=", "place.txt", "No such file"]);
+    fio(&target).exits(2).printed_nothing().says(&["--output=", "directory"]);
     assert_nothing_left(&target);
 }
 
@@ -170,6 +182,19 @@ fn files_that_are_no_runs() {
 #[test]
 fn what_the_engine_or_the_target_cannot_do() {
     wrong("--op write --size 64k --block 4k --queue-depth 4", &["queue-depth = 4", "leave queue-depth out"]);
+    let too_deep = "--op write --size 64k --block 4k --queue-depth 100000 --engine";
+    wrong(
+        &format!("{too_deep} io_uring"),
+        &["queue-depth = 100000", "`io_uring` keeps at most 32768", ": use queue-depth = 32768 or less\n"],
+    );
+    wrong(
+        &format!("{too_deep} sync"),
+        &["at most 1 operation under way: leave queue-depth out, or use engine = \"libaio\" with at most 65536\n"],
+    );
+    wrong(
+        "--op write --size 64k --block 4k --queue-depth 40000 --engine io_uring",
+        &["use engine = \"libaio\", or queue-depth = 32768 or less\n"],
+    );
     wrong(
         "--op write --size 64k --block 4k --engine warp",
         &["no engine `warp`", "there are sync, pvsync", "io_uring"],

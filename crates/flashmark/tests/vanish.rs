@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use flashmark_core::record::{Record, Status, TargetKind, WarningCode};
 use flashmark_core::target::FaultKind;
 use support::devices::{Image, Loop, OWN_LOOP_NEEDS, OwnLoop};
-use support::process::{Ran, Running, run, until};
+use support::process::{Ran, Running, flashmark, run, until};
 use support::{Scratch, can_run, records};
 
 /// A run in whose second workload the device is taken away; on a device and then, if that workload ends by itself, on a
@@ -147,4 +147,20 @@ fn a_device_goes_between_two_workloads() {
     until("it is open", || taken.running.times_open(&device.node) > 0);
     device.detach();
     taken.ends("third");
+}
+
+/// A card reader without a card, from the start: nothing runs, and what to do is told.
+#[test]
+fn a_device_without_a_medium_is_told_with_what_to_do() {
+    if !can_run(true, OWN_LOOP_NEEDS) {
+        return;
+    }
+    let device = OwnLoop::new(Image::new(1 << 20));
+    device.detach();
+    let says = &["has no medium or no capacity (0 bytes): insert the card", "losetup"];
+    run(&device.node).exits(2).printed_nothing().says(says);
+    run(&device.node).words("--op write --block 4k --size 64k").exits(2).printed_nothing().says(says);
+    let fio = |words: &str| flashmark("fio --name=j").words(words).arg(format!("--filename={}", device.node.display()));
+    fio("--rw=read").exits(2).printed_nothing().says(says);
+    fio("--rw=write --size=64k").arg("--destroy").arg(&device.node).exits(2).printed_nothing().says(says);
 }

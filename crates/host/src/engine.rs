@@ -172,12 +172,12 @@ impl EngineEntry {
         }
         if setup.depth > side.depth_max {
             let (depth, most) = (setup.depth, side.depth_max);
-            return Err(EngineError::Depth {
-                engine,
-                depth,
-                most,
-                instead: names(|side| side.concurrent && side.depth_max >= depth, "a shallower queue"),
-            });
+            let shallower = format!("a queue of at most {most}");
+            let instead = match names(|side| side.concurrent && side.depth_max >= depth, "") {
+                none if none.is_empty() => shallower,
+                names => format!("{names}, or {shallower}"),
+            };
+            return Err(EngineError::Depth { engine, depth, most, instead });
         }
         // An address space has room for what memory has not, and the run would end by the kernel's hand.
         let all_bytes = (setup.buffer_bytes as u64).saturating_mul(u64::from(setup.depth));

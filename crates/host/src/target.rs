@@ -131,6 +131,9 @@ impl HostTarget {
                 }
                 _ => Access::Foreign,
             };
+            if kind == TargetKind::Device && faults::is_gone(kind, path) {
+                return Err(TargetError::Refused(Box::new(Refusal::NoMedium { path: path.to_owned() })));
+            }
             (kind, path.to_owned(), access)
         };
         let sync = engine::find("sync").ok_or(TargetError::NoEngine)?;

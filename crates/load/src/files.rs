@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use flashmark_fio::Job;
 use flashmark_fio::options::{Engine, Options};
 use flashmark_fio::{Surroundings, ThisMachine};
-use flashmark_host::device::block_device_of;
+use flashmark_host::device::{Refusal, block_device_of};
 
 use crate::accesses::{FilePart, file_parts};
 use crate::error::LoadProblem;
@@ -80,6 +80,7 @@ fn look(path: &Path, job: &Job) -> Result<(FileKind, Option<u64>), LoadProblem> 
     if kind.is_block_device() {
         let bytes = block_device_of(path).and_then(|device| device.size_bytes());
         return match bytes {
+            Some(0) => Err(LoadProblem::Refused(Box::new(Refusal::NoMedium { path: path.into() }))),
             Some(bytes) => Ok((FileKind::Device, Some(bytes))),
             None => Err(LoadProblem::WrongKind { path: path.into(), what: "a device without a readable size" }),
         };

@@ -1,6 +1,8 @@
 //! A run: jobs in batches between `stonewall`s, each copy of a job a thread.
 
+mod aggregate;
 mod batch;
+mod overlaps;
 mod results;
 mod status;
 
@@ -13,8 +15,9 @@ use std::time::Instant;
 use flashmark_fio::results::Results;
 use flashmark_fio::{Job, JobSet};
 use flashmark_host::consent::ConsentArgs;
+use flashmark_host::device::Sysfs;
 
-use crate::disks::{Disks, disk_of};
+use crate::disks::{Disk, Disks, disk_of, watched};
 use crate::error::{LoadError, LoadProblem};
 use crate::files::{Dumps, FileId, FileKind, FilePlan, Rights, check_room};
 use crate::flow::Flows;
@@ -22,6 +25,7 @@ use crate::logs::LogWriter;
 use crate::replay::Recorder;
 use crate::thread::{Common, Gate, ThreadOutcome, ThreadPlan, check, unix_ms};
 use crate::worker::{Progress, Signals};
+use aggregate::AggregateLogs;
 pub use status::Status;
 
 /// Watches a run, and may stop it.
@@ -84,6 +88,8 @@ pub struct How<'a> {
     /// Whether nothing may be changed, as with fio's `--readonly`: writes and trims of traces are left out, files are neither
     /// made nor made longer nor removed, and all are opened for reading only.
     pub read_only: bool,
+    /// The beginning of the names of logs of the bandwidth of all jobs together, fio's `--bandwidth-log`; nothing is none.
+    pub bandwidth_log: Option<&'a str>,
 }
 
 /// A run that is planned.
@@ -139,6 +145,11 @@ impl<'a> Run<'a> {
                 error_of(thread.job, LoadProblem::Io { doing: "cannot make the log", path, source })
             })?;
         }
+        let aggregate = how.bandwidth_log.map(|prefix| AggregateLogs::make(prefix, &self)).transpose();
+        let mut aggregate = aggregate.map_err(|(path, source)| {
+            let job = self.set.jobs.first().map(|job| job.name.clone()).unwrap_or_default();
+            LoadError { job, problem: LoadProblem::Io { doing: "cannot make the log", path, source } }
+        })?;
         let disks = self.disks();
         let disks_before = Disks::now(&disks);
         let mut outcomes: Vec<ThreadOutcome> = Vec::with_capacity(self.threads.len());
@@ -162,7 +173,7 @@ impl<'a> Run<'a> {
                     dumps: &dumps,
                     read_only: how.read_only,
                 };
-                let attended = self.run_batch(batch, &common, watch);
+                let attended = self.run_batch(batch, &common, watch, aggregate.as_mut());
                 rights.settle();
                 match attended {
                     Ok(done) => {
@@ -190,9 +201,12 @@ impl<'a> Run<'a> {
             result.map(|()| lost)
         })?;
         let lost_traces = outcomes.iter_mut().filter_map(|outcome| outcome.lost_trace.take());
-        let lost_logs: Vec<String> = lost_logs.into_iter().chain(lost_traces).collect();
+        let lost_aggregate = aggregate.and_then(AggregateLogs::lost);
+        let lost_logs: Vec<String> = lost_logs.into_iter().chain(lost_traces).chain(lost_aggregate).collect();
         let watched_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let disk_use = Disks::now(&disks).since(&disks_before, watched_ms);
+        let disk_use = Disks::now(&disks).since(&disks_before, &disks, watched_ms);
+        // While the files are there, so that links to them are known.
+        let overlaps = self.overlaps();
         if !how.read_only {
             self.remove_files(&outcomes);
         }
@@ -200,13 +214,13 @@ impl<'a> Run<'a> {
             results: self.results(&outcomes, disk_use),
             threads: outcomes,
             interrupted,
-            doubts: rights.doubts().cloned().collect(),
+            doubts: rights.doubts().cloned().chain(overlaps).collect(),
             lost_logs,
         })
     }
 
-    /// The disks that files of jobs which want to know are on.
-    fn disks(&self) -> Vec<String> {
+    /// The disks that files of jobs which want to know are on, and what these are made of.
+    fn disks(&self) -> Vec<Disk> {
         let wanted = self.threads.iter().filter(|thread| thread.job.options.report.disk_util);
         let mut names: Vec<String> = wanted
             .flat_map(|thread| &thread.files.files)
@@ -215,7 +229,7 @@ impl<'a> Run<'a> {
             .collect();
         names.sort();
         names.dedup();
-        names
+        watched(&Sysfs::default(), &names)
     }
 
     /// The threads between one `stonewall` and the next.

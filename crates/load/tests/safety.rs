@@ -30,12 +30,12 @@ impl<F: FnMut()> Watch for Meddler<F> {
 }
 
 fn run_with(place: &Place, text: &str, when: &'static str, does: impl FnMut()) -> Result<Finished, LoadError> {
-    let how = How { consent: &consent(&[]), auxiliary: &place.path(""), read_only: false };
+    let how = How { consent: &consent(&[]), auxiliary: &place.path(""), read_only: false, bandwidth_log: None };
     flashmark_load::run(&jobs(place, text), &how, &mut Meddler { when, does })
 }
 
 fn read_only(place: &Place, text: &str) -> Result<Finished, LoadError> {
-    let how = How { consent: &consent(&[]), auxiliary: &place.path(""), read_only: true };
+    let how = How { consent: &consent(&[]), auxiliary: &place.path(""), read_only: true, bandwidth_log: None };
     flashmark_load::run(&jobs(place, text), &how, &mut Meddler { when: "nothing", does: || {} })
 }
 

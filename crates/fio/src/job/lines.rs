@@ -17,8 +17,12 @@ pub(super) enum Line {
     Include { path: String, place: Place },
 }
 
+/// What some editors put before UTF-8 text (RFC 3629, section 6); it is no part of the first line.
+pub(super) const BYTE_ORDER_MARK: char = '\u{feff}';
+
 /// The lines of `text` that say something.
 pub(super) fn lines<'a>(file: &'a Arc<str>, text: &'a str) -> impl Iterator<Item = Result<Line, FioError>> + 'a {
+    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     text.split('\n').enumerate().filter_map(|(index, line)| read(file, ordinal(index), line).transpose())
 }
 
@@ -74,18 +78,19 @@ mod tests {
         lines(&"f".into(), text).collect()
     }
 
+    fn setting(name: &str, value: Option<&str>, line: u32, column: u32, value_column: u32) -> Line {
+        Line::Setting(Setting {
+            name: name.into(),
+            value: value.map(str::to_owned),
+            place: Place::file(&"f".into(), line, column),
+            value_place: Place::file(&"f".into(), line, value_column),
+        })
+    }
+
     #[test]
     fn a_line_is_a_section_an_option_or_an_include() {
         let lines = all("; c\n\n\t# c\n[a b] ; c\r\n  rw = read # c\r\n direct\n include x y.fio ;\nincluded=1\nw==;");
         let lines: Vec<Line> = lines.into_iter().map(Result::unwrap).collect();
-        let setting = |name: &str, value: Option<&str>, line, column, value_column| {
-            Line::Setting(Setting {
-                name: name.into(),
-                value: value.map(str::to_owned),
-                place: Place::file(&"f".into(), line, column),
-                value_place: Place::file(&"f".into(), line, value_column),
-            })
-        };
         assert_eq!(
             lines,
             [
@@ -97,6 +102,16 @@ mod tests {
                 setting("w", Some("="), 9, 1, 3),
             ]
         );
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_the_first_line() {
+        for (text, column) in [("\u{feff}[a]", 2), ("\u{feff}  [a]", 4)] {
+            let Ok(Line::Section { name, place }) = &all(text)[0] else { panic!("{text}") };
+            assert_eq!((name.as_str(), place.column), ("a", column));
+        }
+        // Anywhere else it is a character like any other.
+        assert_eq!(all("\n\u{feff}=4k")[0].as_ref().unwrap(), &setting("\u{feff}", Some("4k"), 2, 1, 3));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::nearest::nearest;
 use crate::options::{Entry, Found, Options, find, known_options};
 use crate::place::{Place, Source};
 use crate::setting::Setting;
-use crate::substitute::substitute;
+use crate::substitute::{substitute, unset};
 use crate::surroundings::Surroundings;
 use crate::value::names::escaped;
 use crate::value::{Misfit, Part, Scope, alternatives};
@@ -152,11 +152,10 @@ impl<'a> Assembly<'a> {
 
     fn take_over(&mut self, draft: &mut Draft, entry: &'static Entry, setting: &Setting) -> Result<(), FioError> {
         let value = match (&setting.value, &setting.place.source) {
-            (Some(value), Source::File(_)) => {
-                Some(substitute(value, self.surroundings).map_err(|(found, why)| {
-                    FioError::new(setting.value_place.clone(), Problem::Keyword { found, why })
-                })?)
-            }
+            (Some(value), Source::File(_)) => Some(substitute(value, self.surroundings).map_err(|(found, why)| {
+                let why = with_origin(Some(why.to_owned()), setting, self.surroundings).unwrap_or_default();
+                FioError::new(setting.value_place.clone(), Problem::Keyword { found, why })
+            })?),
             (Some(value), Source::CommandLine) => Some(Cow::Borrowed(value.as_str())),
             (None, _) if entry.bare => None,
             (None, _) => {
@@ -166,8 +165,10 @@ impl<'a> Assembly<'a> {
         };
         let files_before = if entry.name == "filename" { draft.options.files.filename.clone() } else { Vec::new() };
         let mut scope = Scope { kb_base: draft.options.report.kb_base, remarks: Vec::new() };
-        (entry.set)(&mut draft.options, value.as_deref().map(Part::whole), &mut scope)
-            .map_err(|misfit| not_taken(setting, value.as_deref(), misfit))?;
+        (entry.set)(&mut draft.options, value.as_deref().map(Part::whole), &mut scope).map_err(|misfit| {
+            let why = with_origin(misfit.why.clone(), setting, self.surroundings);
+            not_taken(setting, value.as_deref(), Misfit { why, ..misfit })
+        })?;
         for remark in scope.remarks {
             self.warn(setting.value_place.clone(), format!("`{}`: {remark}", setting.name))?;
         }
@@ -184,6 +185,22 @@ impl<'a> Assembly<'a> {
         draft.settings.push(Setting { value: value.map(Cow::into_owned), ..setting.clone() });
         Ok(())
     }
+}
+
+/// Why a value is not taken, with the variables that left nothing in it: what is found then is not what was written.
+fn with_origin(why: Option<String>, setting: &Setting, surroundings: &dyn Surroundings) -> Option<String> {
+    let value = setting.value.as_deref().filter(|_| matches!(setting.place.source, Source::File(_)));
+    let names = unset(value.unwrap_or_default(), surroundings);
+    let names: Vec<String> = names.iter().map(|name| format!("`${{{name}}}`")).collect();
+    let origin = match names.as_slice() {
+        [] => return why,
+        [name] => format!("the value came from {name}, which is not set"),
+        names => format!("the value came from {}, which are not set", names.join(" and ")),
+    };
+    Some(match why {
+        Some(why) => format!("{why}; {origin}"),
+        None => origin,
+    })
 }
 
 /// What is wrong with a value, at the character it is about, unless a replacement has moved that.

@@ -229,6 +229,34 @@ pub(super) fn busy_percent(disk: &DiskUse) -> f64 {
     percent(disk.busy_ms, disk.watched_ms).min(100.0)
 }
 
+/// What the disks that one is made of did: the means, and how busy the busiest was; fio's `aggr` figures.
+pub(super) struct Members {
+    pub mean: DiskUse,
+    pub busy_percent: f64,
+}
+
+impl Members {
+    /// Those of `disk`; nothing if it is a disk by itself.
+    pub(super) fn of(disk: &DiskUse, disks: &[DiskUse]) -> Option<Self> {
+        let members: Vec<&DiskUse> = disks.iter().filter(|other| disk.members.contains(&other.name)).collect();
+        let count = members.len() as u64;
+        if count == 0 {
+            return None;
+        }
+        let mean = |of: &dyn Fn(&DiskUse) -> u64| members.iter().map(|member| of(member)).sum::<u64>() / count;
+        let pair = |of: fn(&DiskUse) -> [u64; 2]| [0, 1].map(|way| mean(&|member| of(member)[way]));
+        let mean = DiskUse {
+            ios: pair(|member| member.ios),
+            merges: pair(|member| member.merges),
+            sectors: pair(|member| member.sectors),
+            ticks_ms: pair(|member| member.ticks_ms),
+            in_queue_ms: mean(&|member| member.in_queue_ms),
+            ..DiskUse::default()
+        };
+        Some(Self { mean, busy_percent: members.into_iter().map(busy_percent).fold(0.0, f64::max) })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,7 +10,7 @@ use crate::options::{Found, find};
 use crate::results::{DiskUse, Results};
 use crate::setting::Setting;
 
-use super::figures::busy_percent;
+use super::figures::{Members, busy_percent};
 use super::{RenderOptions, clock};
 use text::{Object, Value};
 
@@ -37,7 +37,7 @@ fn document(results: &Results, how: &RenderOptions, bins: bool) -> Object {
     let jobs: Vec<Value> = results.reports.iter().map(|report| job::job(results, report, bins).into()).collect();
     document.set("jobs", jobs);
     if !results.disks.is_empty() {
-        let disks: Vec<Value> = results.disks.iter().map(|one| disk(one).into()).collect();
+        let disks: Vec<Value> = results.disks.iter().map(|one| disk(one, &results.disks).into()).collect();
         document.set("disk_util", disks);
     }
     document.with("flashmark", own(results, how, bins))
@@ -57,8 +57,8 @@ fn settings(settings: &[Setting]) -> Object {
     object
 }
 
-fn disk(disk: &DiskUse) -> Object {
-    Object::default()
+fn disk(disk: &DiskUse, disks: &[DiskUse]) -> Object {
+    let object = Object::default()
         .with("name", disk.name.as_str())
         .with("read_ios", disk.ios[0])
         .with("write_ios", disk.ios[1])
@@ -69,7 +69,20 @@ fn disk(disk: &DiskUse) -> Object {
         .with("read_ticks", disk.ticks_ms[0])
         .with("write_ticks", disk.ticks_ms[1])
         .with("in_queue", disk.in_queue_ms)
-        .with("util", busy_percent(disk))
+        .with("util", busy_percent(disk));
+    let Some(Members { mean, busy_percent }) = Members::of(disk, disks) else { return object };
+    object
+        .with("aggr_read_ios", mean.ios[0])
+        .with("aggr_write_ios", mean.ios[1])
+        .with("aggr_read_sectors", mean.sectors[0])
+        .with("aggr_write_sectors", mean.sectors[1])
+        .with("aggr_read_merges", mean.merges[0])
+        // fio's own name.
+        .with("aggr_write_merge", mean.merges[1])
+        .with("aggr_read_ticks", mean.ticks_ms[0])
+        .with("aggr_write_ticks", mean.ticks_ms[1])
+        .with("aggr_in_queue", mean.in_queue_ms)
+        .with("aggr_util", busy_percent)
 }
 
 /// What fio does not tell: the version, warnings, and latencies from intended starts.

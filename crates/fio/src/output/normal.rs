@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use crate::results::{DiskUse, Results};
 
 use super::RenderOptions;
-use super::figures::{busy_percent, whole_ms};
+use super::figures::{Members, busy_percent, whole_ms};
 use super::groups::{self, Group};
 
 /// The results as text.
@@ -22,7 +22,7 @@ pub(super) fn render(results: &Results, how: &RenderOptions) -> String {
     }
     if !results.disks.is_empty() {
         text.push_str("\nDisk stats (read/write):\n");
-        results.disks.iter().for_each(|disk| write_disk(&mut text, disk));
+        results.disks.iter().for_each(|disk| write_disk(&mut text, disk, &results.disks));
     }
     text
 }
@@ -46,9 +46,18 @@ fn write_group(text: &mut String, index: usize, group: &Group) {
     }
 }
 
-fn write_disk(text: &mut String, disk: &DiskUse) {
+fn write_disk(text: &mut String, disk: &DiskUse, disks: &[DiskUse]) {
     let DiskUse { name, ios, merges, ticks_ms, in_queue_ms, .. } = disk;
-    put!(text, "  {name}: ios={}/{}, merge={}/{}, ", ios[0], ios[1], merges[0], merges[1]);
+    let members = Members::of(disk, disks);
+    // fio sets those that are made of others apart.
+    text.push_str(if members.is_some() { "    " } else { "  " });
+    put!(text, "{name}: ios={}/{}, merge={}/{}, ", ios[0], ios[1], merges[0], merges[1]);
     put!(text, "ticks={}/{}, in_queue={in_queue_ms}, ", ticks_ms[0], ticks_ms[1]);
-    put!(text, "util={:.2}%\n", busy_percent(disk));
+    put!(text, "util={:.2}%", busy_percent(disk));
+    if let Some(Members { mean: DiskUse { ios, merges, ticks_ms, in_queue_ms, .. }, busy_percent }) = members {
+        put!(text, ", aggrios={}/{}, aggrmerge={}/{}, ", ios[0], ios[1], merges[0], merges[1]);
+        put!(text, "aggrticks={}/{}, aggrin_queue={in_queue_ms}, ", ticks_ms[0], ticks_ms[1]);
+        put!(text, "aggrutil={busy_percent:.2}%");
+    }
+    text.push('\n');
 }

@@ -5,12 +5,12 @@ use std::fmt::Write as _;
 
 use flashmark_core::histogram::Histogram;
 
-use crate::results::{JobReport, Results};
+use crate::results::{DiskUse, JobReport, Results};
 
 use super::RenderOptions;
 use super::figures::{
-    LEAST_DEPTH_PERCENT, Latency, LatencyClasses, Part, Percentiles, busy_percent, parts, percent, percentiles, sane,
-    shares, whole_ms,
+    LEAST_DEPTH_PERCENT, Latency, LatencyClasses, Members, Part, Percentiles, busy_percent, parts, percent,
+    percentiles, sane, shares, whole_ms,
 };
 
 /// How many fields there are for percentiles, whether they are used or not.
@@ -86,14 +86,22 @@ fn line(results: &Results, report: &JobReport, version: u8, how: &RenderOptions)
 }
 
 fn disks(fields: &mut Fields, results: &Results) {
-    for disk in &results.disks {
-        fields.add(&disk.name);
-        for pair in [disk.ios, disk.merges, disk.ticks_ms] {
-            pair.into_iter().for_each(|number| fields.add(number));
+    for one in &results.disks {
+        fields.add(&one.name);
+        disk(fields, one, busy_percent(one));
+        if let Some(Members { mean, busy_percent }) = Members::of(one, &results.disks) {
+            fields.add("slaves");
+            disk(fields, &mean, busy_percent);
         }
-        fields.add(disk.in_queue_ms);
-        fields.share(busy_percent(disk), 2);
     }
+}
+
+fn disk(fields: &mut Fields, disk: &DiskUse, busy_percent: f64) {
+    for pair in [disk.ios, disk.merges, disk.ticks_ms] {
+        pair.into_iter().for_each(|number| fields.add(number));
+    }
+    fields.add(disk.in_queue_ms);
+    fields.share(busy_percent, 2);
 }
 
 fn latency(fields: &mut Fields, histogram: &Histogram) {

@@ -141,9 +141,16 @@ fn remark(text: &str, unit: &str, total: i128, kb_base: KbBase) -> Option<String
 
 fn unsigned(part: Part<'_>, scope: &mut Scope, expected: &str, minus: bool) -> Result<u64, Misfit> {
     match quantity(part, scope, expected, minus)? {
-        Quantity::Number(number) => u64::try_from(number).map_err(|_| Misfit::new(part, expected)),
+        Quantity::Number(number) => not_negative(part, number, expected),
         Quantity::Percent(_) => Err(Misfit::new(part, expected).because("percents are not taken here")),
     }
+}
+
+fn not_negative(part: Part<'_>, number: i128, expected: &str) -> Result<u64, Misfit> {
+    u64::try_from(number).map_err(|_| match number {
+        ..0 => Misfit::new(part, expected).because("it must not be negative"),
+        _ => Misfit::new(part, expected),
+    })
 }
 
 /// A size in bytes.
@@ -183,7 +190,7 @@ pub(crate) fn signed_bytes(part: Part<'_>, scope: &mut Scope) -> Result<i64, Mis
 pub fn amount(part: Part<'_>, scope: &mut Scope) -> Result<Amount, Misfit> {
     const AMOUNT: &str = "a size (4096, 4k, 1g) or a part (20%)";
     match quantity(part, scope, AMOUNT, false)? {
-        Quantity::Number(number) => u64::try_from(number).map(Amount::Bytes).map_err(|_| Misfit::new(part, AMOUNT)),
+        Quantity::Number(number) => not_negative(part, number, AMOUNT).map(Amount::Bytes),
         Quantity::Percent(percent @ 0..=100) => Ok(Amount::Percent(percent as u8)),
         Quantity::Percent(_) => Err(Misfit::new(part, "at most 100%")),
     }
@@ -192,17 +199,19 @@ pub fn amount(part: Part<'_>, scope: &mut Scope) -> Result<Amount, Misfit> {
 /// A whole number of at least `least` and at most `most`. It may have a unit (`1k` is 1024), as in fio.
 pub fn count(least: u64, most: u64) -> impl Fn(Part<'_>, &mut Scope) -> Result<u64, Misfit> {
     move |part, scope| {
-        let number = unsigned(part, scope, COUNT, true)?;
-        if (least..=most).contains(&number) {
-            return Ok(number);
-        }
-        Err(Misfit::new(
-            part,
-            match (least, most) {
+        let number = match quantity(part, scope, COUNT, true)? {
+            Quantity::Number(number) => u64::try_from(number).ok(),
+            Quantity::Percent(_) => {
+                return Err(Misfit::new(part, COUNT).because("percents are not taken here"));
+            }
+        };
+        number.filter(|number| (least..=most).contains(number)).ok_or_else(|| {
+            let expected = match (least, most) {
                 (_, u64::MAX) => format!("a whole number of at least {least}"),
                 _ => format!("a whole number of {least} to {most}"),
-            },
-        ))
+            };
+            Misfit::new(part, expected)
+        })
     }
 }
 

@@ -2,12 +2,18 @@
 
 use super::{Misfit, Part, Scope, arithmetic};
 
+const NEGATIVE: &str = "a time must not be negative";
+
 fn time(part: Part<'_>, default_us: i64, expected: &str) -> Result<u64, Misfit> {
     let trimmed = part.trimmed();
     let text = trimmed.text;
     let refuse = || Misfit::new(part, expected);
     if text.starts_with('(') {
-        return arithmetic::time_us(trimmed, default_us, expected)?.try_into().map_err(|_| refuse());
+        let time_us = arithmetic::time_us(trimmed, default_us, expected)?;
+        return time_us.try_into().map_err(|_| refuse().because(NEGATIVE));
+    }
+    if text.starts_with('-') {
+        return Err(refuse().because(NEGATIVE));
     }
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let number: u64 = text[..digits].parse().map_err(|_| refuse())?;
@@ -57,7 +63,12 @@ pub fn microseconds(part: Part<'_>, _: &mut Scope) -> Result<u64, Misfit> {
 ///
 /// If it is neither, or the range is the wrong way round.
 pub fn seconds_range(part: Part<'_>, scope: &mut Scope) -> Result<(u64, u64), Misfit> {
-    let split = if part.text.starts_with('(') { None } else { part.split_once('-').or_else(|| part.split_once(':')) };
+    // What begins with a minus is one negative time.
+    let split = if part.text.trim_start().starts_with(['(', '-']) {
+        None
+    } else {
+        part.split_once('-').or_else(|| part.split_once(':'))
+    };
     let Some((low, high)) = split else {
         let time = seconds(part, scope)?;
         return Ok((time, time));

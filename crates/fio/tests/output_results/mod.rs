@@ -108,6 +108,7 @@ pub fn made_up(set: &JobSet) -> Results {
         in_queue_ms: 710,
         busy_ms: 777,
         watched_ms: 1000,
+        members: Vec::new(),
     };
     results(set, reports, vec![disk], 1_796_075_617_881)
 }
@@ -193,6 +194,7 @@ pub fn read_from(json: &Value, set: &JobSet) -> Results {
             in_queue_ms: number(&disk["in_queue"]),
             busy_ms: (float(&disk["util"]) * 1000.0) as u64,
             watched_ms: 100_000,
+            members: Vec::new(),
         }
     });
     results(set, reports, disks.collect(), number(&json["timestamp_ms"]))

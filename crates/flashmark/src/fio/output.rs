@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow, bail};
 use flashmark_host::device::Identity;
 
 /// Where results go.
@@ -54,7 +54,8 @@ impl Output {
             bail!("--output={path}: the run itself needs {}: name another file for the results", used.display());
         }
         let file = OpenOptions::new().write(true).create(true).truncate(false).open(path);
-        let file = file.with_context(|| format!("--output={path}"))?;
+        // Nothing has run: it is the path that is wrong, and not what was to be written.
+        let file = file.map_err(|error| anyhow!("--output={path}: {error}"))?;
         Ok(Self::File { file, path: path.to_owned(), is_begun: false })
     }
 

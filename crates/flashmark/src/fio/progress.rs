@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use flashmark_core::units::format_bytes;
 use flashmark_fio::{EtaWhen, Program};
 use flashmark_load::{Status, Watch};
 use flashmark_report::figures::{RateUnit, rate};
@@ -53,6 +54,15 @@ impl Progress {
         Self { interrupt, bar, lines, last_line: now, before: (now, [0; 3], 0), rates: [0; 3], iops: 0 }
     }
 
+    /// Whether it is time for the next line, where lines are told.
+    fn is_line_due(&mut self) -> bool {
+        let is_due = self.lines.is_some_and(|interval| self.last_line.elapsed() >= interval);
+        if is_due {
+            self.last_line = Instant::now();
+        }
+        is_due
+    }
+
     fn measure(&mut self, status: &Status) {
         let (then, bytes, count) = self.before;
         let elapsed = then.elapsed();
@@ -86,9 +96,13 @@ impl Progress {
     }
 }
 
+/// A part in thousandths of the whole.
+fn of(part: u64, whole: u64) -> u64 {
+    (u128::from(part) * u128::from(WHOLE) / u128::from(whole.max(1))).min(u128::from(WHOLE)) as u64
+}
+
 /// The share that is done, in thousandths.
 fn share(status: &Status) -> Option<u64> {
-    let of = |part: u64, whole: u64| (u128::from(part) * u128::from(WHOLE) / u128::from(whole.max(1))).min(1000) as u64;
     match (status.ends_ns, status.total_bytes) {
         (Some(ends), _) => Some(of(status.elapsed_ns, ends)),
         (None, Some(total)) => Some(of(status.bytes.iter().sum(), total)),
@@ -104,9 +118,14 @@ fn left_s(status: &Status) -> Option<u64> {
 
 impl Watch for Progress {
     fn making(&mut self, path: &Path, bytes: u64, of_bytes: u64) {
-        let Some(bar) = &self.bar else { return };
-        bar.set_message(format!("making {}", path.display()));
-        bar.set_position((u128::from(bytes) * u128::from(WHOLE) / u128::from(of_bytes.max(1))) as u64);
+        let made = of(bytes, of_bytes);
+        if let Some(bar) = &self.bar {
+            bar.set_message(format!("making {}", path.display()));
+            bar.set_position(made);
+        }
+        if self.is_line_due() {
+            say(format_args!("{}%, making {} of {}", made / 10, path.display(), format_bytes(of_bytes)));
+        }
     }
 
     fn progress(&mut self, status: &Status) {
@@ -115,10 +134,7 @@ impl Watch for Progress {
             bar.set_position(share(status).unwrap_or(0));
             bar.set_message(self.text(status));
         }
-        if let Some(interval) = self.lines
-            && self.last_line.elapsed() >= interval
-        {
-            self.last_line = Instant::now();
+        if self.is_line_due() {
             let done = share(status).map(|share| format!("{}%, ", share / 10)).unwrap_or_default();
             say(format_args!("{done}{}", self.text(status)));
         }

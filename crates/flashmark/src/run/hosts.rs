@@ -189,6 +189,9 @@ impl Bench<'_> {
                     let watch = SleepWatch::start();
                     let mut runner = Runner::new(MonotonicClock, self.buffer, self.meters);
                     let watcher = progress.watcher(*interrupt);
+                    if let Some(iolog) = &plan.iolog {
+                        iolog.goes_to(target.path());
+                    }
                     let mut recording = Recording::new(watcher, plan.iolog.as_ref());
                     let mut outcome = runner.run(workload, *target, &mut recording);
                     outcome.warnings.splice(0..0, doubts);

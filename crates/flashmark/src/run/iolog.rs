@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use anyhow::{Context as _, bail};
+use anyhow::{anyhow, bail};
 use flashmark_core::queue::IoKind;
 use flashmark_core::runner::{Observer, Step};
 use flashmark_fio::iolog::{Action, IologWriter, Record, TraceFormat, WriteError};
@@ -38,14 +38,24 @@ impl IologFile {
         let (Some((_, seat)), None) = (own.next(), own.next()) else {
             bail!("--iolog {name} records what is done to one target, and this run has several: name one");
         };
+        // Nothing has run: what fails here is wrong usage.
         let file = OpenOptions::new().write(true).create_new(true).open(path);
-        let file = file.with_context(|| format!("--iolog {name}"))?;
+        let file = file.map_err(|error| anyhow!("--iolog {name}: {error}"))?;
         let writer = IologWriter::new(BufWriter::with_capacity(1 << 16, file), TraceFormat::Version3)
-            .with_context(|| format!("--iolog {name}"))?;
-        // A trace's words are told apart by blanks.
-        let target = seat.name().replace(|character: char| character.is_ascii_whitespace(), "_").into();
-        let state = State { writer: Some(writer), target, last_ns: 0, failed: false };
+            .map_err(|error| anyhow!("--iolog {name}: {error}"))?;
+        let state = State { writer: Some(writer), target: word(seat.name()), last_ns: 0, failed: false };
         Ok(Self { path: path.to_owned(), state: Mutex::new(state) })
+    }
+
+    /// What follows is done to this file: that of a directory is not the directory, which nobody could replay.
+    pub fn goes_to(&self, path: &Path) {
+        self.state().target = word(&path.display().to_string());
+    }
+
+    /// Removes the file again, for a run that does not begin.
+    pub fn discard(self) {
+        // What cannot be removed is a header.
+        let _ = std::fs::remove_file(&self.path);
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -70,6 +80,11 @@ impl IologFile {
         state.writer = None;
         state.failed = true;
     }
+}
+
+/// A name as a trace has it: its words are told apart by blanks.
+fn word(name: &str) -> Arc<str> {
+    name.replace(|character: char| character.is_ascii_whitespace(), "_").into()
 }
 
 /// Watches for another observer, and records if there is a file.

@@ -72,7 +72,11 @@ pub enum Refusal {
         why: &'static str,
     },
     /// It has no capacity.
-    #[error("{path} has no medium or no capacity; insert the card or disk, or attach the device", path = .path.display())]
+    #[error(
+        "{path} has no medium or no capacity (0 bytes): insert the card or disk, or attach a file to it if it is a loop \
+         device (losetup)",
+        path = .path.display()
+    )]
     NoMedium {
         /// The device.
         path: PathBuf,

@@ -52,19 +52,33 @@ pub(super) fn too_deep(workload: &Workload, entry: &EngineEntry) -> Option<Strin
         _ => 1,
     };
     (depth > most).then(|| {
-        let deeper =
-            |other: &&EngineEntry| other.queue_side().is_some_and(|side| side.concurrent && side.depth_max >= depth);
-        let names: Vec<&str> = engine::ENGINES.iter().filter(deeper).map(|other| other.name).collect();
-        let remedy = match names.as_slice() {
-            [] => "leave queue-depth out".to_owned(),
-            names => format!("use engine = \"{}\", or leave queue-depth out", names.join("\" or \"")),
-        };
         let plural = if most == 1 { "" } else { "s" };
         format!(
-            "queue-depth = {depth}, but the engine `{}` keeps at most {most} operation{plural} under way: {remedy}",
-            entry.name
+            "queue-depth = {depth}, but the engine `{}` keeps at most {most} operation{plural} under way: {}",
+            entry.name,
+            remedy(depth, most)
         )
     })
+}
+
+/// What to do about a queue that is deeper than the `most` that its engine can keep.
+fn remedy(depth: u32, most: u32) -> String {
+    let concurrent = |entry: &&'static EngineEntry| entry.queue_side().is_some_and(|side| side.concurrent);
+    let depth_max = |entry: &&EngineEntry| entry.queue_side().map_or(0, |side| side.depth_max);
+    let with_queues = || engine::ENGINES.iter().filter(concurrent);
+    let deeper: Vec<&str> = with_queues().filter(|e| depth_max(e) >= depth).map(|e| e.name).collect();
+    let shallower = match most {
+        1 => "leave queue-depth out".to_owned(),
+        most => format!("queue-depth = {most} or less"),
+    };
+    match (deeper.as_slice(), with_queues().max_by_key(depth_max)) {
+        ([], Some(deepest)) if most == 1 => {
+            format!("{shallower}, or use engine = \"{}\" with at most {}", deepest.name, depth_max(&deepest))
+        }
+        ([], _) if most == 1 => shallower,
+        ([], _) => format!("use {shallower}"),
+        (names, _) => format!("use engine = \"{}\", or {shallower}", names.join("\" or \"")),
+    }
 }
 
 /// The engine that a workload names.

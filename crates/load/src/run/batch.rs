@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use flashmark_fio::options::ExitWhat;
 
+use super::aggregate::AggregateLogs;
 use super::{Run, Watch, error_of};
 use crate::error::{LoadError, LoadProblem};
 use crate::files::{Layout, Making};
@@ -37,6 +38,7 @@ impl<'a> Run<'a> {
         batch: &[ThreadPlan<'a>],
         common: &Common<'_>,
         watch: &mut dyn Watch,
+        aggregate: Option<&mut AggregateLogs>,
     ) -> Result<Attended, LoadError> {
         for thread in batch.iter().filter(|thread| makes_files_before(thread)) {
             let mut layout =
@@ -92,7 +94,7 @@ impl<'a> Run<'a> {
                     Ok(Attended { interrupted: true, ..Attended::default() })
                 }
                 Some(failed) => Err(failed),
-                None => Ok(self.attend(&batch, &done, watch)),
+                None => Ok(self.attend(&batch, &done, watch, aggregate)),
             }
         })
     }
@@ -103,8 +105,12 @@ impl<'a> Run<'a> {
         batch: &[&ThreadPlan<'a>],
         done: &Receiver<(usize, ThreadOutcome)>,
         watch: &mut dyn Watch,
+        mut aggregate: Option<&mut AggregateLogs>,
     ) -> Attended {
         let began = Instant::now();
+        if let Some(aggregate) = &mut aggregate {
+            aggregate.skip(self.bytes());
+        }
         let mut outcomes: Vec<(usize, ThreadOutcome)> = Vec::with_capacity(batch.len());
         let (mut interrupted, mut ends_run) = (false, false);
         while outcomes.len() < batch.len() {
@@ -124,7 +130,13 @@ impl<'a> Run<'a> {
                     thread.signals.stop.store(true, Ordering::Relaxed);
                 }
             }
-            watch.progress(&self.status(batch, began, outcomes.len() as u32));
+            let status = self.status(batch, began, outcomes.len() as u32);
+            match &mut aggregate {
+                Some(aggregate) if status.in_ramp => aggregate.skip(self.bytes()),
+                Some(aggregate) => aggregate.look(self.bytes(), self.is_mixed()),
+                None => {}
+            }
+            watch.progress(&status);
         }
         outcomes.sort_by_key(|(number, _)| *number);
         let outcomes = outcomes.into_iter().map(|(_, outcome)| outcome).collect();

@@ -27,6 +27,8 @@ pub struct Status {
     pub ends_ns: Option<u64>,
     /// Bytes that the batch moves, where that is known.
     pub total_bytes: Option<u64>,
+    /// Whether a job of the batch is in its `ramp_time`.
+    pub in_ramp: bool,
 }
 
 impl<'a> Run<'a> {
@@ -52,6 +54,11 @@ impl<'a> Run<'a> {
             (run.time_based && run.runtime_us > 0).then(|| us.saturating_mul(1000))
         };
         status.ends_ns = batch.iter().map(|thread| run_ns(thread.job)).max().flatten();
+        let ramps_until_us = |job: &Job| {
+            let run = &job.options.run;
+            if run.ramp_time_us > 0 { run.ramp_time_us.saturating_add(run.startdelay_us.1) } else { 0 }
+        };
+        status.in_ramp = batch.iter().any(|thread| status.elapsed_ns / 1000 < ramps_until_us(thread.job));
         let moves = |thread: &ThreadPlan<'_>| {
             let loops = u64::from(thread.job.options.run.loops.max(1));
             let parts: u64 = thread.files.files.iter().fold(0, |sum: u64, file| sum.saturating_add(file.part.bytes));

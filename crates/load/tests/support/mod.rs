@@ -65,7 +65,7 @@ pub fn jobs(place: &Place, text: &str) -> JobSet {
 }
 
 pub fn try_run_in(place: &Place, text: &str, arguments: &[&str]) -> Result<Finished, LoadError> {
-    let how = How { consent: &consent(arguments), auxiliary: place.0.path(), read_only: false };
+    let how = How { consent: &consent(arguments), auxiliary: place.0.path(), read_only: false, bandwidth_log: None };
     flashmark_load::run(&jobs(place, text), &how, &mut Quiet)
 }
 
