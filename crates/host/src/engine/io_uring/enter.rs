@@ -38,7 +38,11 @@ impl Place {
         let _ = Self::call(uring, IoringRegisterOp::UnregisterRingFds, &mut update);
     }
 
-    fn call(uring: &IoUring, operation: IoringRegisterOp, update: &mut io_uring_rsrc_update) -> rustix::io::Result<u32> {
+    fn call(
+        uring: &IoUring,
+        operation: IoringRegisterOp,
+        update: &mut io_uring_rsrc_update,
+    ) -> rustix::io::Result<u32> {
         // SAFETY: the descriptor is open as long as the ring is there; the argument is one structure of the type that both
         // operations read and write.
         unsafe {

@@ -101,7 +101,10 @@ impl Prepare {
             _ => (either(opcode::Read::CODE, opcode::Write::CODE), address as u64, bytes, 0),
         };
         let flags = (flags | more).bits();
-        Some(Transfer { code, flags, fd: fd.0, offset, address, bytes, slot: slot.into(), piece, ..Transfer::NONE }.entry())
+        Some(
+            Transfer { code, flags, fd: fd.0, offset, address, bytes, slot: slot.into(), piece, ..Transfer::NONE }
+                .entry(),
+        )
     }
 
     /// The entry of a sync or trim that was checked, with its slot as user data; `None` if the ring has no operation for it.
