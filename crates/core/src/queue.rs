@@ -166,6 +166,12 @@ pub trait Queue {
     /// The system's error, when nothing more can be submitted at all.
     fn submit(&mut self) -> Result<u32, ErrorCode>;
 
+    /// How many operations are known to be complete without asking anybody: a [`Queue::reap`] of as many costs no call of the
+    /// kernel. An engine that cannot look says 0.
+    fn ready(&mut self) -> u32 {
+        0
+    }
+
     /// Waits until `at_least` of the submitted operations are complete (never for more than are under way) and appends
     /// all that are, up to what `done` has room for without growing; so its capacity is the most that a call takes.
     /// Returns early with what there is when patience ends or a signal arrives; the kernel may also interrupt a wait for

@@ -186,6 +186,11 @@ impl Queue for Uring {
     }
 
     #[inline]
+    fn ready(&mut self) -> u32 {
+        self.ring.ready()
+    }
+
+    #[inline]
     fn reap(&mut self, at_least: u32, patience: Patience, done: &mut Vec<Completion>) -> Result<(), ErrorCode> {
         let room = done.capacity() - done.len();
         let at_least = at_least.min(self.ring.under_way()).min(room as u32);

@@ -9,6 +9,9 @@ use flashmark_core::queue::{ErrorCode, IoKind, Request};
 use super::errno;
 use super::setup::{EngineError, QueueSetup};
 
+/// The least page of the systems that flashmark runs on.
+const PAGE_BYTES: usize = 4096;
+
 /// The buffers of a queue's slots, zeroed, and which slots are under way.
 ///
 /// The memory of a slot under way cannot be had by safe code. An engine that hands it to the kernel keeps to two rules:
@@ -33,7 +36,8 @@ impl Slots {
         let no_memory = || EngineError::Memory { depth, buffer_bytes };
         let stride = buffer_bytes.max(1).checked_next_multiple_of(buffer_align).ok_or_else(no_memory)?;
         let all = stride.checked_mul(depth as usize).ok_or_else(no_memory)?;
-        let layout = Layout::from_size_align(all, buffer_align).map_err(|_| no_memory())?;
+        // From the start of a page, so that they are on as few pages as can be.
+        let layout = Layout::from_size_align(all, buffer_align.max(PAGE_BYTES)).map_err(|_| no_memory())?;
         // SAFETY: the size is not 0, as neither depth nor stride is.
         let start = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or_else(no_memory)?;
         let under_way = vec![false; depth as usize].into_boxed_slice();

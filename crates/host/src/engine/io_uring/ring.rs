@@ -69,6 +69,8 @@ impl Ring {
 
     fn of(depth: u32, options: RingOptions, kernel: Kernel) -> io::Result<Self> {
         let mut builder: Builder = IoUring::builder();
+        // No more can be complete than are under way; by itself the kernel makes room for twice as many.
+        builder.setup_cqsize(depth);
         if options.poll {
             builder.setup_iopoll();
         }
