@@ -7,6 +7,7 @@
 
 mod admit;
 mod complete;
+mod due;
 mod flight;
 mod inline;
 mod passes;
@@ -175,6 +176,8 @@ pub(crate) struct Worker<C> {
     is_special: bool,
     /// Whether they are drawn and pushed a batch at a time: there is nothing to be done between two of them.
     is_pushed_together: bool,
+    /// Whether they are pushed as soon as they are drawn, by an engine that completes them.
+    is_pushed_at_once: bool,
     /// Whether nothing is done with a plain access that is complete but to count it.
     is_only_counted: bool,
     /// A sync that is due: what it is, of which file, and of which range.
@@ -298,6 +301,7 @@ impl<C: Clock> Worker<C> {
             has_urgent: false,
             is_special,
             is_pushed_together: !is_special && !makes_data && work.recorder.is_none() && !work.inline,
+            is_pushed_at_once: !is_special && work.recorder.is_none() && work.inline,
             is_only_counted: work.series.is_none()
                 && work.limits.max_latency_ns.is_none()
                 && !check_reads
