@@ -149,7 +149,7 @@ impl Accesses {
         self.any_access()
     }
 
-    /// Hands out up to `most` accesses that are next, as far as they come without further questions (see [`Plan::plain`]);
+    /// Hands out up to `most` accesses that are next, as far as they come without further questions (`Plan::plain`);
     /// there may be more.
     ///
     /// Each is handed over in registers: in memory, it would be written in pieces and read as a whole, which processors wait for.

@@ -60,14 +60,15 @@ impl Own {
     /// An own option without its value.
     pub fn split(words: &[String]) -> anyhow::Result<(Self, Vec<String>)> {
         let (mut own, mut rest) = (Vec::new(), Vec::new());
-        let mut words = words.iter();
+        let mut words = words.iter().peekable();
         while let Some(word) = words.next() {
             let name = word.split_once('=').map_or(word.as_str(), |(name, _)| name);
             match name {
                 "--destroy" | "--records" => {
                     own.push(word.clone());
+                    // Another option is no value: that one is missing is what has to be told.
                     if name == word {
-                        own.extend(words.next().cloned());
+                        own.extend(words.next_if(|next| !next.starts_with("--")).cloned());
                     }
                 }
                 "--quiet" => own.push(word.clone()),
@@ -105,6 +106,8 @@ mod tests {
         assert_eq!(own.records, Some("r.jsonl".into()));
         assert!(own.quiet);
         assert_eq!(rest, ["--name=a", "--bs=4k", "job.fio"]);
+        let error = split(&["--destroy", "--output-format=json", "job.fio"]).err().unwrap().to_string();
+        assert!(error.contains("a value is required for '--destroy"), "{error}");
         let (own, rest) = split(&["--records=x", "--destroy=/dev/null"]).unwrap();
         assert_eq!((own.records, rest.len()), (Some("x".into()), 0));
     }
