@@ -3,7 +3,8 @@
 //! A file is sections, `[name]`, with an option a line below each: `name=value`, or `name` alone. `;` and `#` begin a
 //! comment anywhere in a line, so no value can have one. There are no quotes and no continued lines: what stands between
 //! the `=` and the end of the line is the value. A section whose name begins with `global` sets defaults for those below
-//! it in the file. A byte order mark before the text is skipped, which fio takes for a part of the first line. `include FILE` takes over the options of another file; they may not have sections of their own.
+//! it in the file. A byte order mark before the text is skipped, which fio takes for a part of the first line. `include FILE`
+//! takes over the options of another file; they may not have sections of their own.
 
 mod lines;
 mod print;

@@ -68,6 +68,12 @@ impl<C: Clock> Worker<C> {
         let Some(plain) = like else { return };
         let (direction, bytes) = (plain.direction(), u64::from(plain.bytes()));
         let latencies = self.latencies(plain.start_ns(), plain.issued_ns(), None, now);
+        self.add(direction, bytes, count, latencies);
+    }
+
+    /// Adds so many accesses of `bytes` bytes each to what is told at the end, and to what is told meanwhile.
+    #[inline]
+    pub(super) fn add(&mut self, direction: Direction, bytes: u64, count: u64, latencies: Latencies) {
         self.tally.complete(direction, bytes, count, latencies);
         self.progress.add(direction, bytes * count, count);
     }
@@ -119,8 +125,7 @@ impl<C: Clock> Worker<C> {
     fn count(&mut self, flight: &InFlight, latencies: Latencies, now: u64) {
         let direction = flight.access.direction;
         let bytes = u64::from(flight.access.bytes);
-        self.tally.complete(direction, bytes, 1, latencies);
-        self.progress.add(direction, bytes, 1);
+        self.add(direction, bytes, 1, latencies);
         if direction == Direction::Write
             && let Some(recent) = &mut self.recent
         {

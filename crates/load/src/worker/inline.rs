@@ -57,8 +57,7 @@ impl<C: Clock> Worker<C> {
                     self.free.push(slot);
                     let completion = now.saturating_sub(start_ns);
                     let latencies = Latencies { submission: None, completion, from_intended: None };
-                    self.tally.complete(direction, bytes.into(), 1, latencies);
-                    self.progress.add(direction, bytes.into(), 1);
+                    self.add(direction, bytes.into(), 1, latencies);
                 } else {
                     self.complete(&completion, now)?;
                 }
